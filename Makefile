@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The Rollcall developers
+#
+# One Makefile, no configure step. `make help` lists the targets.
+#
+#   CC=clang  SAN=address,undefined  SAN=thread  O=builddir  V=1  WERROR=1
+
+CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+SAN ?=
+V ?= 0
+WERROR ?= 0
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+ifneq ($(filter-out 0 1,$(V)),)
+$(error V must be 0 or 1, not '$(V)')
+endif
+ifneq ($(filter-out 0 1,$(WERROR)),)
+$(error WERROR must be 0 or 1, not '$(WERROR)')
+endif
+comma := ,
+ifneq ($(filter-out address undefined thread,$(subst $(comma), ,$(SAN))),)
+$(error SAN takes address, undefined and thread, separated by commas, not '$(SAN)')
+endif
+
+O ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
+	-Wmissing-prototypes -Wwrite-strings -Wvla -Wcast-qual -Wundef
+ifeq ($(WERROR),1)
+WARNINGS += -Werror
+endif
+OPT := -O2 -g
+CFLAGS_ALL := -std=c11 -D_GNU_SOURCE $(OPT) -fPIC -fvisibility=hidden \
+	-ffunction-sections -fdata-sections -fno-omit-frame-pointer \
+	$(WARNINGS) -I. -MMD -MP $(CFLAGS)
+LDFLAGS_ALL := -Wl,--gc-sections -Wl,-z,defs,-z,relro,-z,now $(LDFLAGS)
+ifneq ($(SAN),)
+CFLAGS_ALL += -fsanitize=$(SAN) -fno-sanitize-recover=all
+# A sanitizer's runtime comes with the executable, so shared objects may lack it.
+LDFLAGS_ALL := -fsanitize=$(SAN) -Wl,--gc-sections $(LDFLAGS)
+endif
+# The two preload libraries live in other people's processes.
+PRELOAD_CFLAGS := -DROLLCALL_BUILDING -ftls-model=initial-exec
+
+NCURSES_LIBS := -lncursesw -ltinfo
+LZ4_STATIC := -l:liblz4.a
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+TELE_SRC := $(wildcard libtelemetry/*.c)
+PUBLISH_SRC := $(wildcard libtelemetry/publish/*.c)
+CENSUS_SRC := $(wildcard census/*.c)
+ALLOC_SRC := $(wildcard alloc/*.c)
+ANALYSIS_SRC := $(wildcard analysis/*.c)
+MONITOR_SRC := $(wildcard monitor/*.c)
+RECORDER_SRC := $(wildcard recorder/*.c)
+CLI_SRC := $(wildcard cli/*.c)
+
+obj = $(patsubst %.c,$(O)/%.o,$(1))
+LIB_OBJ := $(call obj,$(TELE_SRC) $(PUBLISH_SRC) $(CENSUS_SRC))
+ALLOC_OBJ := $(call obj,$(ALLOC_SRC))
+TOOL_OBJ := $(call obj,$(ANALYSIS_SRC) $(MONITOR_SRC) $(RECORDER_SRC))
+CLI_OBJ := $(call obj,$(CLI_SRC))
+
+SO := $(O)/librollcall.so.0
+ALLOC_SO := $(if $(ALLOC_SRC),$(O)/librollcall-alloc.so)
+TILESEARCH := $(O)/tilesearch
+PROGRAMS := $(SO) $(O)/librollcall.a $(ALLOC_SO) $(if $(CLI_SRC),$(O)/rollcall) \
+	$(if $(wildcard examples/tilesearch/*.c),$(TILESEARCH))
+
+TESTS := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/test_*.c))
+TEST_SUPPORT := $(call obj,$(wildcard tests/support/*.c))
+TEST_PROGS := $(patsubst tests/prog/%.c,$(O)/tests/prog/%,$(wildcard tests/prog/*.c))
+BENCHES := $(patsubst bench/%.c,$(O)/bench/%,$(wildcard bench/*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+.PHONY: all demo check test lint bench soak fuzz install uninstall deps docs clean help tests-built
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(PROGRAMS)
+
+help:
+	@sed -n 's/^##//p' $(MAKEFILE_LIST)
+
+## make            builds everything into build/
+## make demo       sets itself up, runs a leaking search and watches it
+## make check      unit tests and lint, under a minute: for every commit
+## make test       sets itself up and runs all tests
+## make lint       layers, includes, symbols, stale documents
+## make bench      speeds and sizes, beside their goals
+## make soak       the long tests
+## make fuzz       the fuzzers, for FUZZ_SECONDS each (60)
+## make install    PREFIX=/usr/local DESTDIR=
+## make deps       installs the Debian packages this needs, or says how
+## make docs       makes docs/fields.md and the man page anew
+## make clean      removes build/
+
+$(call obj,$(TELE_SRC) $(PUBLISH_SRC) $(CENSUS_SRC) $(ALLOC_SRC)): CFLAGS_ALL += $(PRELOAD_CFLAGS)
+
+$(O)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
+
+$(SO): $(LIB_OBJ) libtelemetry/rollcall.map
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,librollcall.so.0 -Wl,--version-script,libtelemetry/rollcall.map \
+		$(LDFLAGS_ALL) $(LIB_OBJ) $(LZ4_STATIC) -Wl,--exclude-libs,ALL -o $@
+	$(Q)ln -sf librollcall.so.0 $(O)/librollcall.so
+
+$(O)/librollcall.a: $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/libtools.a: $(TOOL_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/librollcall-alloc.so: $(ALLOC_OBJ) $(SO) alloc/alloc.map
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,librollcall-alloc.so -Wl,--version-script,alloc/alloc.map \
+		$(LDFLAGS_ALL) -Wl,-rpath,'$$ORIGIN' $(ALLOC_OBJ) $(SO) -o $@
+
+# The command never publishes: it takes libtelemetry without its publisher.
+$(O)/rollcall: $(CLI_OBJ) $(TOOL_OBJ) $(call obj,$(TELE_SRC))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
+
+$(TILESEARCH): $(call obj,$(wildcard examples/tilesearch/*.c))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic $^ -lm -ldl -lpthread -o $@
+
+$(O)/tests/test_%: $(O)/tests/test_%.o $(TEST_SUPPORT) $(O)/libtools.a $(O)/librollcall.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $< $(TEST_SUPPORT) $(O)/libtools.a $(O)/librollcall.a \
+		-lcmocka $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
+
+# Programs for the black-box tests: they know the public header only.
+$(O)/tests/prog/%: tests/prog/%.c libtelemetry/rollcall.h
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 -g $(WARNINGS) $(CFLAGS) -Ilibtelemetry $< -o $@ -ldl -lpthread
+
+$(O)/bench/%: $(O)/bench/%.o $(O)/libtools.a $(O)/librollcall.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $< $(O)/libtools.a $(O)/librollcall.a $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
+
+tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS)
+
+deps:
+	$(Q)tools/deps
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/demo $(O)
+
+check: tests-built
+	$(Q)tests/run --quick $(O)
+	$(Q)$(MAKE) --no-print-directory lint
+
+test: deps
+	$(Q)$(MAKE) --no-print-directory tests-built
+	$(Q)tests/run $(O)
+
+lint: $(PROGRAMS)
+	$(Q)tools/lint $(O)
+
+bench: $(PROGRAMS) $(BENCHES)
+	$(Q)bench/run $(O)
+
+soak: tests-built
+	$(Q)tests/run --soak $(O)
+
+FUZZ_SECONDS ?= 60
+fuzz:
+	$(Q)tests/fuzz/run $(FUZZ_SECONDS)
+
+docs: $(O)/rollcall
+	$(Q)$(O)/rollcall docs --fields > docs/fields.md
+	$(Q)$(O)/rollcall docs --man > docs/rollcall.1
+
+INSTALL_LIB := $(DESTDIR)$(PREFIX)/lib
+install: $(PROGRAMS)
+	install -d $(DESTDIR)$(PREFIX)/bin $(INSTALL_LIB)/pkgconfig $(DESTDIR)$(PREFIX)/include \
+		$(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(O)/rollcall $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(SO) $(INSTALL_LIB)/
+	ln -sf librollcall.so.0 $(INSTALL_LIB)/librollcall.so
+	$(if $(ALLOC_SO),install -m 755 $(ALLOC_SO) $(INSTALL_LIB)/)
+	install -m 644 libtelemetry/rollcall.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 docs/rollcall.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	sed -e 's|@PREFIX@|$(PREFIX)|g' \
+		-e "s|@VERSION@|$$(sed -n 's/^#define ROLLCALL_VERSION "\(.*\)"/\1/p' libtelemetry/rollcall.h)|" \
+		libtelemetry/rollcall.pc.in > $(INSTALL_LIB)/pkgconfig/rollcall.pc
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/rollcall $(INSTALL_LIB)/librollcall.so.0 $(INSTALL_LIB)/librollcall.so \
+		$(INSTALL_LIB)/librollcall-alloc.so $(DESTDIR)$(PREFIX)/include/rollcall.h \
+		$(DESTDIR)$(PREFIX)/share/man/man1/rollcall.1 $(INSTALL_LIB)/pkgconfig/rollcall.pc
+
+clean:
+	rm -rf build build-*
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
