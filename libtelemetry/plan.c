@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Building of codec plans. Every number that may come from a foreign schema is
+// checked here once, so that the codecs can index without a check. The special
+// list keeps derived fields last: their terms are decoded before them.
+
+#include "plan.h"
+
+#include "error.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+void tele_plan_init(struct tele_plan *plan)
+{
+	plan->n_fields = 0;
+	plan->n_invariants = 0;
+	plan->n_special = 0;
+}
+
+static void list_special(struct tele_plan *plan)
+{
+	uint32_t n = 0;
+	for (int derived = 0; derived < 2; derived++)
+		for (uint32_t i = 0; i < plan->n_fields; i++) {
+			unsigned predictor = plan->fields[i].predictor;
+			bool is_derived = predictor == TELE_PREDICT_DERIVED;
+			if (predictor != TELE_PREDICT_DELTA && is_derived == (derived == 1))
+				plan->special[n++] = (uint16_t)i;
+		}
+	plan->n_special = n;
+}
+
+int tele_plan_add_field(struct tele_plan *plan, unsigned predictor, unsigned shift,
+			uint32_t reference)
+{
+	if (plan->n_fields >= TELE_FIELDS_MAX)
+		return TELE_ELIMIT;
+	if (predictor >= TELE_PREDICT_DERIVED || shift > 63)
+		return TELE_EDAMAGED;
+	if (predictor == TELE_PREDICT_OFFSET && reference >= plan->n_fields)
+		return TELE_EDAMAGED;
+	plan->fields[plan->n_fields++] = (struct tele_plan_field){
+		.predictor = (uint8_t)predictor,
+		.shift = (uint8_t)shift,
+		.reference = predictor == TELE_PREDICT_OFFSET ? reference : 0,
+	};
+	if (predictor != TELE_PREDICT_DELTA)
+		list_special(plan);
+	return 0;
+}
+
+int tele_plan_add_invariant(struct tele_plan *plan, uint32_t target, uint32_t n_terms,
+			    const uint32_t *term_indexes, const int8_t *signs)
+{
+	if (plan->n_invariants >= TELE_INVARIANTS_MAX || n_terms > TELE_TERMS_MAX)
+		return TELE_ELIMIT;
+	if (target >= plan->n_fields || n_terms == 0 ||
+	    plan->fields[target].predictor != TELE_PREDICT_DELTA || plan->fields[target].shift)
+		return TELE_EDAMAGED;
+	for (uint32_t i = 0; i < n_terms; i++)
+		if (term_indexes[i] >= plan->n_fields || term_indexes[i] == target ||
+		    (signs[i] != 1 && signs[i] != -1) ||
+		    plan->fields[term_indexes[i]].predictor == TELE_PREDICT_DERIVED)
+			return TELE_EDAMAGED;
+	// A field that is a term already must stay decodable without this one.
+	for (uint32_t i = 0; i < plan->n_invariants; i++)
+		for (uint32_t k = 0; k < plan->invariants[i].n_terms; k++)
+			if (plan->invariants[i].terms[k].index == target)
+				return TELE_EDAMAGED;
+	struct tele_plan_invariant *invariant = &plan->invariants[plan->n_invariants];
+	invariant->target = target;
+	invariant->n_terms = n_terms;
+	for (uint32_t i = 0; i < n_terms; i++) {
+		invariant->terms[i].index = term_indexes[i];
+		invariant->terms[i].sign = signs[i];
+	}
+	plan->fields[target].predictor = TELE_PREDICT_DERIVED;
+	plan->fields[target].invariant = (uint16_t)plan->n_invariants++;
+	list_special(plan);
+	return 0;
+}
+
+uint64_t tele_plan_derive(const struct tele_plan *plan, uint32_t number, const uint64_t *row)
+{
+	const struct tele_plan_invariant *invariant = &plan->invariants[number];
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < invariant->n_terms; i++) {
+		uint64_t value = row[invariant->terms[i].index];
+		if (value == TELE_UNKNOWN)
+			return TELE_UNKNOWN;
+		sum += invariant->terms[i].sign > 0 ? value : 0 - value;
+	}
+	return sum;
+}

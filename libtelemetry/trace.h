@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Traces: files of blocks of any number of instances. The writer appends and
+// never changes what is written; the reader survives a cut or a damaged block.
+// docs/format-trace.md is the definition.
+
+#ifndef TELE_TRACE_H
+#define TELE_TRACE_H
+
+#include "base.h"
+#include "block.h"
+#include "error.h"
+#include "source.h"
+
+// ---- Writing ------------------------------------------------------------------
+
+struct tele_trace_writer;
+
+// Creates a trace at path; "-" is standard output, where nothing is synced or
+// sought. An existing file is replaced only when `replace`. Returns 0 or an
+// error: -EEXIST, -EACCES, -ENOSPC, ...
+int tele_trace_create(const char *path, bool replace, struct tele_trace_writer **ret_writer,
+		      struct tele_error *ret_error);
+
+// Appends a stream block: an instance and its whole schema so far. To be called
+// before its first data block and again when its schema has grown.
+int tele_trace_write_stream(struct tele_trace_writer *writer, const struct tele_identity *identity,
+			    const uint8_t *schema, size_t schema_bytes,
+			    struct tele_error *ret_error);
+
+// Appends a whole block, as it is. Every 1,024 blocks an index block follows.
+// A failed write leaves the file valid up to the block before (cut back where
+// the file can be); the error says what happened, and the writer goes on to
+// fail until it is closed.
+int tele_trace_write_block(struct tele_trace_writer *writer, const uint8_t *block,
+			   size_t block_bytes, struct tele_error *ret_error);
+
+// Brings what was appended to the disk.
+int tele_trace_sync(struct tele_trace_writer *writer, struct tele_error *ret_error);
+
+uint64_t tele_trace_written_bytes(const struct tele_trace_writer *writer);
+
+// Writes the last index and the trailer, syncs and closes. Frees the writer in
+// every case. Takes NULL.
+int tele_trace_finish(struct tele_trace_writer *writer, struct tele_error *ret_error);
+
+// ---- Reading --------------------------------------------------------------------
+
+struct tele_trace_info {
+	uint64_t file_bytes;	  // 0 for a pipe
+	uint64_t n_blocks;
+	uint64_t n_records;
+	uint64_t first_at_ns, last_at_ns; // monotonic, over all instances
+	bool is_complete; // ended by its trailer, nothing damaged
+	uint64_t damaged_at; // offset of the first bad byte run, or UINT64_MAX
+	char damage[160];    // what is wrong there, one sentence; "" when nothing
+};
+
+// Opens a trace as a source; "-" is standard input, read as it comes. With a
+// trailer the file opens in constant time; without one its headers are walked.
+// Damaged blocks are skipped and become gaps. Returns 0 or an error: TELE_EMAGIC,
+// TELE_EVERSION (the text names both versions), TELE_ETRUNCATED for an empty
+// file, -EISDIR, ...
+int tele_trace_open(const char *path, struct tele_source **ret_source,
+		    struct tele_error *ret_error);
+
+// What is known of the trace; whole only after the last record was read, or for
+// a file with a trailer.
+void tele_trace_get_info(const struct tele_source *source, struct tele_trace_info *ret_info);
+
+// Goes on from the last block of each instance that begins at or before at_ns
+// (monotonic); 0 starts over. The next records tell instances and schemas again.
+// -ESPIPE for a pipe.
+int tele_trace_seek(struct tele_source *source, uint64_t at_ns, struct tele_error *ret_error);
+
+#endif
