@@ -23,12 +23,16 @@ void tele_plan_init(struct tele_plan *plan)
 static void list_special(struct tele_plan *plan)
 {
 	uint32_t n = 0;
+	memset(plan->special_mask, 0, sizeof(plan->special_mask));
 	for (int derived = 0; derived < 2; derived++)
 		for (uint32_t i = 0; i < plan->n_fields; i++) {
 			unsigned predictor = plan->fields[i].predictor;
 			bool is_derived = predictor == TELE_PREDICT_DERIVED;
-			if (predictor != TELE_PREDICT_DELTA && is_derived == (derived == 1))
-				plan->special[n++] = (uint16_t)i;
+			if (predictor == TELE_PREDICT_DELTA || is_derived != (derived == 1))
+				continue;
+			TELE_ASSERT(n < TELE_SPECIAL_MAX);
+			plan->special[n++] = (uint16_t)i;
+			plan->special_mask[i / 8] |= (uint8_t)(1u << (i % 8));
 		}
 	plan->n_special = n;
 }
@@ -36,7 +40,7 @@ static void list_special(struct tele_plan *plan)
 int tele_plan_add_field(struct tele_plan *plan, unsigned predictor, unsigned shift,
 			uint32_t reference)
 {
-	if (plan->n_fields >= TELE_FIELDS_MAX)
+	if (plan->n_fields >= TELE_FIELDS_MAX || plan->n_special >= TELE_SPECIAL_MAX)
 		return TELE_ELIMIT;
 	if (predictor >= TELE_PREDICT_DERIVED || shift > 63)
 		return TELE_EDAMAGED;
@@ -55,7 +59,8 @@ int tele_plan_add_field(struct tele_plan *plan, unsigned predictor, unsigned shi
 int tele_plan_add_invariant(struct tele_plan *plan, uint32_t target, uint32_t n_terms,
 			    const uint32_t *term_indexes, const int8_t *signs)
 {
-	if (plan->n_invariants >= TELE_INVARIANTS_MAX || n_terms > TELE_TERMS_MAX)
+	if (plan->n_invariants >= TELE_INVARIANTS_MAX || n_terms > TELE_TERMS_MAX ||
+	    plan->n_special >= TELE_SPECIAL_MAX)
 		return TELE_ELIMIT;
 	if (target >= plan->n_fields || n_terms == 0 ||
 	    plan->fields[target].predictor != TELE_PREDICT_DELTA || plan->fields[target].shift)
@@ -79,6 +84,59 @@ int tele_plan_add_invariant(struct tele_plan *plan, uint32_t target, uint32_t n_
 	}
 	plan->fields[target].predictor = TELE_PREDICT_DERIVED;
 	plan->fields[target].invariant = (uint16_t)plan->n_invariants++;
+	list_special(plan);
+	return 0;
+}
+
+// An invariant belongs to the range when its target and all its terms do.
+static bool invariant_is_within(const struct tele_plan_invariant *invariant, uint32_t first,
+				uint32_t end)
+{
+	if (invariant->target < first || invariant->target >= end)
+		return false;
+	for (uint32_t k = 0; k < invariant->n_terms; k++)
+		if (invariant->terms[k].index < first || invariant->terms[k].index >= end)
+			return false;
+	return true;
+}
+
+int tele_plan_repeat(struct tele_plan *plan, uint32_t first, uint32_t n_fields)
+{
+	uint32_t end = first + n_fields;
+	uint32_t shift = plan->n_fields - first;
+	uint32_t n_invariants = plan->n_invariants;
+	uint32_t n_added = 0;
+	if (n_fields > TELE_FIELDS_MAX - plan->n_fields)
+		return TELE_ELIMIT;
+	uint32_t n_special = 0;
+	if (n_fields == 0 || first >= plan->n_fields || n_fields > plan->n_fields - first)
+		return TELE_EDAMAGED;
+	for (uint32_t i = 0; i < n_invariants; i++)
+		n_added += invariant_is_within(&plan->invariants[i], first, end);
+	for (uint32_t i = first; i < end; i++)
+		n_special += plan->fields[i].predictor != TELE_PREDICT_DELTA;
+	if (n_added > TELE_INVARIANTS_MAX - n_invariants ||
+	    n_special > TELE_SPECIAL_MAX - plan->n_special)
+		return TELE_ELIMIT;
+	for (uint32_t i = first; i < end; i++) {
+		struct tele_plan_field field = plan->fields[i];
+		if (field.predictor == TELE_PREDICT_OFFSET && field.reference >= first)
+			field.reference += shift;
+		if (field.predictor == TELE_PREDICT_DERIVED)
+			field.predictor = TELE_PREDICT_DELTA;
+		plan->fields[plan->n_fields++] = field;
+	}
+	for (uint32_t i = 0; i < n_invariants; i++) {
+		if (!invariant_is_within(&plan->invariants[i], first, end))
+			continue;
+		struct tele_plan_invariant *copy = &plan->invariants[plan->n_invariants];
+		*copy = plan->invariants[i];
+		copy->target += shift;
+		for (uint32_t k = 0; k < copy->n_terms; k++)
+			copy->terms[k].index += shift;
+		plan->fields[copy->target].predictor = TELE_PREDICT_DERIVED;
+		plan->fields[copy->target].invariant = (uint16_t)plan->n_invariants++;
+	}
 	list_special(plan);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #define TELE_FIELDS_MAX 4096
 #define TELE_INVARIANTS_MAX 256
 #define TELE_TERMS_MAX 16
+#define TELE_SPECIAL_MAX 1024
 
 // How the next value of a field is predicted; what is coded is the difference.
 // Wire numbers.
@@ -46,7 +47,8 @@ struct tele_plan {
 	uint32_t n_invariants;
 	uint32_t n_special; // fields whose predictor is not DELTA
 	struct tele_plan_field fields[TELE_FIELDS_MAX];
-	uint16_t special[TELE_FIELDS_MAX]; // their numbers: DERIVED ones last
+	uint16_t special[TELE_SPECIAL_MAX]; // their numbers: DERIVED ones last
+	uint8_t special_mask[TELE_FIELDS_MAX / 8]; // the same, a bit each
 	struct tele_plan_invariant invariants[TELE_INVARIANTS_MAX];
 };
 
@@ -56,7 +58,7 @@ void tele_plan_init(struct tele_plan *plan);
 
 // Appends the next field. Returns 0, or TELE_ELIMIT / TELE_EDAMAGED for values
 // a foreign schema may carry: an unknown predictor, shift above 63, a reference
-// that is not a lower field number.
+// that is not a lower field number, more than TELE_SPECIAL_MAX special fields.
 int tele_plan_add_field(struct tele_plan *plan, unsigned predictor, unsigned shift,
 			uint32_t reference);
 
@@ -65,6 +67,11 @@ int tele_plan_add_field(struct tele_plan *plan, unsigned predictor, unsigned shi
 // Returns 0 or an error as above.
 int tele_plan_add_invariant(struct tele_plan *plan, uint32_t target, uint32_t n_terms,
 			    const uint32_t *term_indexes, const int8_t *signs);
+
+// Appends copies of the fields [first, first + n_fields) and of the invariants
+// among them, for one more instance of a section. References and terms outside
+// the range stay as they are. Returns 0 or an error, then with nothing added.
+int tele_plan_repeat(struct tele_plan *plan, uint32_t first, uint32_t n_fields);
 
 // What invariant `number` gives for a row, or TELE_UNKNOWN where a term is
 // unknown. Wraps modulo 2^64.

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The row codec. A row is a mask of groups of eight fields that differ from
+// their prediction, one byte for each such group that says which fields do, and
+// a varint for each of those fields: plain fields in order first, then the few
+// special ones (time, offsets, derived) in the plan's order, so that whatever a
+// special field is predicted from has been decoded before it. A field that was
+// known codes 0 for "unknown now"; one that was unknown codes its difference to
+// the last known value, which may be 0.
+
+#include "codec.h"
+
+#include "error.h"
+#include "varint.h"
+
+#include "banned.h"
+
+void tele_codec_init(struct tele_codec *codec, const struct tele_plan *plan, uint32_t n_fields,
+		     uint64_t *words)
+{
+	TELE_ASSERT(n_fields <= plan->n_fields);
+	codec->plan = plan;
+	codec->n_fields = n_fields;
+	codec->last = words;
+	codec->base = words + n_fields;
+	codec->step = words + 2 * (size_t)n_fields;
+	memset(codec->last, 0xff, n_fields * sizeof(uint64_t));
+	memset(codec->base, 0, 2 * (size_t)n_fields * sizeof(uint64_t));
+}
+
+// The prediction for a special field, given what is known of this row already.
+static uint64_t predict_special(const struct tele_codec *codec, uint32_t index, const uint64_t *row)
+{
+	const struct tele_plan_field *field = &codec->plan->fields[index];
+	uint64_t base = codec->base[index];
+	if (field->predictor == TELE_PREDICT_DOD)
+		return base + codec->step[index];
+	if (field->predictor == TELE_PREDICT_OFFSET) {
+		uint64_t reference = row[field->reference];
+		return reference == TELE_UNKNOWN ? base : base + reference - codec->base[field->reference];
+	}
+	const struct tele_plan_invariant *invariant = &codec->plan->invariants[field->invariant];
+	for (uint32_t i = 0; i < invariant->n_terms; i++)
+		if (invariant->terms[i].index >= codec->n_fields)
+			return base;
+	uint64_t sum = tele_plan_derive(codec->plan, field->invariant, row);
+	return sum == TELE_UNKNOWN ? base : sum;
+}
+
+// Differences are taken of values without the low bits that are always zero.
+static inline uint64_t code_of(uint64_t value, uint64_t predicted, unsigned shift)
+{
+	return tele_zigzag((value >> shift) - (predicted >> shift));
+}
+
+static inline uint64_t value_of(uint64_t code, uint64_t predicted, unsigned shift)
+{
+	return ((predicted >> shift) + tele_unzigzag(code)) << shift;
+}
+
+// Whether a special field has to be coded; *ret_predicted is set where it may
+// be needed.
+static bool special_differs(const struct tele_codec *codec, uint32_t index, const uint64_t *row,
+			    uint64_t *ret_predicted)
+{
+	uint64_t value = row[index];
+	uint64_t last = codec->last[index];
+	*ret_predicted = 0;
+	if (value == TELE_UNKNOWN)
+		return last != TELE_UNKNOWN;
+	*ret_predicted = predict_special(codec, index, row);
+	return last == TELE_UNKNOWN || value != *ret_predicted;
+}
+
+static inline size_t put_value(uint8_t *out, uint64_t value, uint64_t predicted, unsigned shift)
+{
+	return tele_varint_put(out, value == TELE_UNKNOWN ? 0 : code_of(value, predicted, shift));
+}
+
+// Notes a special field's new value, whether it was coded or predicted.
+static inline void learn_special(struct tele_codec *codec, uint32_t index, uint64_t value)
+{
+	codec->last[index] = value;
+	if (value != TELE_UNKNOWN) {
+		codec->step[index] = value - codec->base[index];
+		codec->base[index] = value;
+	}
+}
+
+// Which fields differ from the row before, a bit each: branch-free, so that
+// the compiler can take eight at a time.
+static void compare_rows(const uint64_t *row, const uint64_t *last, uint32_t n_fields,
+			 uint8_t *ret_groups)
+{
+	uint32_t n_full = n_fields / 8;
+	for (uint32_t g = 0; g < n_full; g++) {
+		const uint64_t *a = row + (size_t)g * 8;
+		const uint64_t *b = last + (size_t)g * 8;
+		unsigned mask = (unsigned)(a[0] != b[0]) | (unsigned)(a[1] != b[1]) << 1 |
+				(unsigned)(a[2] != b[2]) << 2 | (unsigned)(a[3] != b[3]) << 3 |
+				(unsigned)(a[4] != b[4]) << 4 | (unsigned)(a[5] != b[5]) << 5 |
+				(unsigned)(a[6] != b[6]) << 6 | (unsigned)(a[7] != b[7]) << 7;
+		ret_groups[g] = (uint8_t)mask;
+	}
+	if (n_fields % 8) {
+		unsigned mask = 0;
+		for (uint32_t i = n_full * 8; i < n_fields; i++)
+			mask |= (unsigned)(row[i] != last[i]) << (i % 8);
+		ret_groups[n_full] = (uint8_t)mask;
+	}
+}
+
+// Writes the mask of groups and the groups that are not empty.
+static size_t put_groups(uint8_t *out, const uint8_t *groups, uint32_t n_groups)
+{
+	size_t mask_bytes = (n_groups + 7) / 8;
+	size_t used = mask_bytes;
+	memset(out, 0, mask_bytes);
+	for (uint32_t g = 0; g < n_groups; g++) {
+		bool is_filled = groups[g] != 0;
+		out[g / 8] |= (uint8_t)((unsigned)is_filled << (g % 8));
+		out[used] = groups[g];
+		used += is_filled;
+	}
+	return used;
+}
+
+size_t tele_codec_encode(struct tele_codec *codec, const uint64_t *row, uint8_t *out)
+{
+	const struct tele_plan *plan = codec->plan;
+	const uint32_t n_groups = (codec->n_fields + 7) / 8;
+	uint8_t groups[TELE_FIELDS_MAX / 8];
+	uint8_t special_codes[9 * TELE_SPECIAL_MAX];
+	size_t special_bytes = 0;
+
+	compare_rows(row, codec->last, codec->n_fields, groups);
+	for (uint32_t k = 0; k < plan->n_special; k++) {
+		uint32_t index = plan->special[k];
+		uint64_t predicted;
+		if (index >= codec->n_fields)
+			continue;
+		unsigned bit = 1u << (index % 8);
+		if (special_differs(codec, index, row, &predicted)) {
+			groups[index / 8] |= (uint8_t)bit;
+			special_bytes += put_value(special_codes + special_bytes, row[index],
+						   predicted, plan->fields[index].shift);
+		} else {
+			groups[index / 8] &= (uint8_t)~bit;
+		}
+	}
+	size_t used = put_groups(out, groups, n_groups);
+	for (uint32_t g = 0; g < n_groups; g++) {
+		unsigned mask = groups[g] & (unsigned)(uint8_t)~plan->special_mask[g];
+		for (; mask; mask &= mask - 1) {
+			uint32_t index = g * 8 + (unsigned)__builtin_ctz(mask);
+			uint64_t value = row[index];
+			used += put_value(out + used, value, codec->base[index],
+					  plan->fields[index].shift);
+			codec->last[index] = value;
+			if (value != TELE_UNKNOWN)
+				codec->base[index] = value;
+		}
+	}
+	memcpy(out + used, special_codes, special_bytes);
+	for (uint32_t k = 0; k < plan->n_special; k++)
+		if (plan->special[k] < codec->n_fields)
+			learn_special(codec, plan->special[k], row[plan->special[k]]);
+	return used + special_bytes;
+}
+
+// Reads one coded value. 0 where it is cut off or cannot be.
+static size_t get_value(const struct tele_codec *codec, uint32_t index, uint64_t predicted,
+			const uint8_t *bytes, size_t n_bytes, uint64_t *ret_value)
+{
+	uint64_t code;
+	size_t len = tele_varint_get(bytes, n_bytes, &code);
+	if (len == 0)
+		return 0;
+	if (code == 0 && codec->last[index] != TELE_UNKNOWN)
+		*ret_value = TELE_UNKNOWN;
+	else
+		*ret_value = value_of(code, predicted, codec->plan->fields[index].shift);
+	return len;
+}
+
+// Reads the masks. Returns the bytes used, or 0 where they are cut off or name
+// a field beyond the row.
+static size_t get_groups(const uint8_t *bytes, size_t n_bytes, uint32_t n_fields, uint8_t *ret_groups)
+{
+	uint32_t n_groups = (n_fields + 7) / 8;
+	size_t used = (n_groups + 7) / 8;
+	if (used > n_bytes)
+		return 0;
+	if (n_groups % 8 && bytes[used - 1] >> (n_groups % 8))
+		return 0;
+	for (uint32_t g = 0; g < n_groups; g++) {
+		ret_groups[g] = 0;
+		if (!(bytes[g / 8] >> (g % 8) & 1))
+			continue;
+		if (used >= n_bytes)
+			return 0;
+		ret_groups[g] = bytes[used++];
+	}
+	if (n_fields % 8 && ret_groups[n_groups - 1] >> (n_fields % 8))
+		return 0;
+	return used;
+}
+
+int64_t tele_codec_decode(struct tele_codec *codec, const uint8_t *bytes, size_t n_bytes,
+			  uint64_t *ret_row)
+{
+	const struct tele_plan *plan = codec->plan;
+	const uint32_t n_fields = codec->n_fields;
+	const uint32_t n_groups = (n_fields + 7) / 8;
+	uint8_t groups[TELE_FIELDS_MAX / 8];
+	size_t used = get_groups(bytes, n_bytes, n_fields, groups);
+
+	if (used == 0)
+		return TELE_EDAMAGED;
+	memcpy(ret_row, codec->last, n_fields * sizeof(*ret_row));
+	for (uint32_t g = 0; g < n_groups; g++) {
+		unsigned mask = groups[g] & (unsigned)(uint8_t)~plan->special_mask[g];
+		for (; mask; mask &= mask - 1) {
+			uint32_t index = g * 8 + (unsigned)__builtin_ctz(mask);
+			size_t len = get_value(codec, index, codec->base[index], bytes + used,
+					       n_bytes - used, &ret_row[index]);
+			if (len == 0)
+				return TELE_EDAMAGED;
+			used += len;
+			codec->last[index] = ret_row[index];
+			if (ret_row[index] != TELE_UNKNOWN)
+				codec->base[index] = ret_row[index];
+		}
+	}
+	for (uint32_t k = 0; k < plan->n_special; k++) {
+		uint32_t index = plan->special[k];
+		if (index >= n_fields)
+			continue;
+		bool is_coded = groups[index / 8] >> (index % 8) & 1;
+		if (is_coded) {
+			size_t len = get_value(codec, index, predict_special(codec, index, ret_row),
+					       bytes + used, n_bytes - used, &ret_row[index]);
+			if (len == 0)
+				return TELE_EDAMAGED;
+			used += len;
+		} else if (codec->last[index] != TELE_UNKNOWN) {
+			ret_row[index] = predict_special(codec, index, ret_row);
+		}
+	}
+	for (uint32_t k = 0; k < plan->n_special; k++)
+		if (plan->special[k] < n_fields)
+			learn_special(codec, plan->special[k], ret_row[plan->special[k]]);
+	return (int64_t)used;
+}
