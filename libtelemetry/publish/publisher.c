@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The life of the publisher: who starts it, when, and how it stops, parks and
+// survives a fork. There is one thread. It blocks all signals and, before it
+// opens anything, takes a descriptor table of its own, so that the program's
+// descriptors are never touched, not even by number. In its steady state it
+// makes these system calls: futex, pread, getrusage, clock_gettime (of thread
+// time), and what the malloc's collector needs (madvise, mincore).
+
+#include "publisher.h"
+
+#include "process.h"
+#include "sample.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../banned.h"
+#include "../rollcall.h"
+
+#define LAZY_START_NS UINT64_C(2000000000)
+#define START_WAIT_NS 200000000u
+#define STOP_WAIT_NS 100000000u
+#define STACK_BYTES (256u << 10)
+
+enum phase {
+	PHASE_NEW,	// the constructor has not run
+	PHASE_OFF,	// switched off, or may not publish
+	PHASE_WAITING,	// the thread waits for a reason to publish
+	PHASE_STARTING,
+	PHASE_RUNNING,
+	PHASE_PARKED,	// the thread is gone for a while
+	PHASE_STOPPED,	// the process is ending
+	PHASE_FAILED,
+};
+
+enum {
+	COMMAND_START = 1,
+	COMMAND_STOP = 2,
+	COMMAND_PARK = 4,
+	COMMAND_FLUSH = 8,
+};
+
+static _Atomic uint32_t phase;	  // enum phase; a futex for those who wait for it
+static _Atomic uint32_t commands; // bits; a futex for the thread
+static _Atomic uint32_t flushes_asked, flushes_done; // the latter a futex
+static _Atomic int thread_id;
+static struct tele_settings settings;
+static struct tele_sampler sampler;
+static uint64_t instance_id, parent_instance_id;
+static pid_t owner_pid;
+static pthread_t thread;
+static bool is_parked_waiting; // parked before it had started to publish
+static pthread_mutex_t park_lock = PTHREAD_MUTEX_INITIALIZER;
+static const char *failed_step;
+static int failed_code;
+// One word that reads 0 in a child of a fork that no handler saw (raw clone).
+static _Atomic uint32_t *fork_mark;
+
+// ---- Waiting ------------------------------------------------------------------------
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void futex_wait_until(_Atomic uint32_t *word, uint32_t expected, uint64_t at_ns)
+{
+	struct timespec until = {
+		.tv_sec = (time_t)(at_ns / 1000000000u),
+		.tv_nsec = (long)(at_ns % 1000000000u),
+	};
+	syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected, &until, NULL,
+		FUTEX_BITSET_MATCH_ANY);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX, NULL, NULL, 0);
+}
+
+static void set_phase(enum phase value)
+{
+	atomic_store_explicit(&phase, value, memory_order_release);
+	futex_wake(&phase);
+}
+
+static enum phase get_phase(void)
+{
+	return (enum phase)atomic_load_explicit(&phase, memory_order_acquire);
+}
+
+static void command(uint32_t bits)
+{
+	atomic_fetch_or_explicit(&commands, bits, memory_order_release);
+	futex_wake(&commands);
+}
+
+// Waits while the phase is `while_a` or `while_b`, at most for_ns.
+static enum phase wait_phase(enum phase while_a, enum phase while_b, uint64_t for_ns)
+{
+	uint64_t until = monotonic_ns() + for_ns;
+	for (;;) {
+		enum phase now = get_phase();
+		if ((now != while_a && now != while_b) || monotonic_ns() >= until)
+			return now;
+		futex_wait_until(&phase, now, until);
+	}
+}
+
+// ---- The thread ---------------------------------------------------------------------
+
+// Takes and clears what was asked for by `at_ns`, or 0 at that time.
+static uint32_t next_commands(uint64_t at_ns)
+{
+	while (atomic_load_explicit(&commands, memory_order_acquire) == 0) {
+		if (monotonic_ns() >= at_ns)
+			return 0;
+		futex_wait_until(&commands, 0, at_ns);
+	}
+	return atomic_exchange_explicit(&commands, 0, memory_order_acq_rel);
+}
+
+static void publish_until_told(void)
+{
+	uint64_t next = monotonic_ns() + settings.period_ns;
+	for (;;) {
+		uint32_t told = next_commands(next);
+		uint32_t asked = atomic_load_explicit(&flushes_asked, memory_order_acquire);
+		tele_sampler_tick(&sampler);
+		if (sampler.ring.failed) {
+			tele_sampler_set_state(&sampler, TELE_DISABLED);
+			tele_slots_detach();
+			set_phase(PHASE_FAILED);
+			return;
+		}
+		if (told & COMMAND_FLUSH) {
+			atomic_store_explicit(&flushes_done, asked, memory_order_release);
+			futex_wake(&flushes_done);
+		}
+		if (told & COMMAND_STOP) {
+			tele_sampler_set_state(&sampler, TELE_EXITED);
+			tele_slots_detach();
+			set_phase(PHASE_STOPPED);
+			return;
+		}
+		if (told & COMMAND_PARK) {
+			tele_sampler_set_state(&sampler, TELE_PARKED);
+			return;
+		}
+		uint64_t now = monotonic_ns();
+		if (now >= next)
+			next = now - next > settings.period_ns ? now + settings.period_ns
+							       : next + settings.period_ns;
+	}
+}
+
+// A private descriptor table. Without it (an old kernel, a filter) our files
+// stand in the program's table, at numbers out of its way (tele_open).
+static void take_own_table(void)
+{
+	tele_has_own_table = syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0;
+}
+
+static void *thread_main(void *resumed)
+{
+	atomic_store_explicit(&thread_id, (int)syscall(SYS_gettid), memory_order_release);
+	prctl(PR_SET_NAME, "rollcall");
+	if (resumed) {
+		take_own_table();
+		tele_sampler_resume(&sampler);
+		set_phase(PHASE_RUNNING);
+		publish_until_told();
+		return NULL;
+	}
+	if (get_phase() == PHASE_WAITING) {
+		uint32_t told = next_commands(monotonic_ns() + LAZY_START_NS);
+		if (told & (COMMAND_STOP | COMMAND_PARK))
+			return NULL;
+		set_phase(PHASE_STARTING);
+	}
+	take_own_table();
+	failed_code = tele_sampler_start(&sampler, &settings, instance_id, parent_instance_id,
+					 &failed_step);
+	if (failed_code) {
+		set_phase(PHASE_FAILED);
+		return NULL;
+	}
+	set_phase(PHASE_RUNNING);
+	publish_until_told();
+	return NULL;
+}
+
+static bool launch(bool is_resumed)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	if (pthread_attr_init(&attributes))
+		return false;
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int failed = pthread_create(&thread, &attributes, thread_main, is_resumed ? &sampler : NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (failed)
+		set_phase(PHASE_FAILED);
+	return !failed;
+}
+
+// ---- Starting -------------------------------------------------------------------------
+
+// One line, by the thread of the program that asked, since ours has no
+// descriptors of the program's.
+static void say_failed(void)
+{
+	char line[256];
+	static _Atomic bool is_said;
+	if (!failed_step || atomic_exchange(&is_said, true))
+		return;
+	int len = snprintf(line, sizeof(line),
+			   "rollcall: cannot %s in %.100s: %s; the program runs on, unwatched\n",
+			   failed_step, settings.directory, tele_strerror(failed_code));
+	ssize_t ignored = write(2, line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1);
+	(void)ignored;
+}
+
+static void begin_life(void)
+{
+	owner_pid = getpid();
+	instance_id = tele_random_id();
+	if (fork_mark)
+		atomic_store_explicit(fork_mark, 1, memory_order_relaxed);
+	if (settings.is_off || (settings.children == TELE_CHILDREN_NO && !settings.is_root)) {
+		set_phase(PHASE_OFF);
+		return;
+	}
+	bool at_once = settings.is_root || settings.children == TELE_CHILDREN_ALL;
+	set_phase(at_once ? PHASE_STARTING : PHASE_WAITING);
+	if (launch(false) && settings.is_root &&
+	    wait_phase(PHASE_STARTING, PHASE_STARTING, START_WAIT_NS) == PHASE_FAILED)
+		say_failed();
+}
+
+// A child starts anew: no thread, no segment, an empty registry of values.
+static void begin_child(void)
+{
+	uint64_t parent = get_phase() == PHASE_RUNNING || get_phase() == PHASE_PARKED ? instance_id : 0;
+	tele_slots_detach();
+	sampler.ring.memory = NULL; // neither it nor the segment was inherited
+	sampler.file.bytes = NULL;
+	atomic_store(&commands, 0);
+	atomic_store(&thread_id, 0);
+	parent_instance_id = parent;
+	settings.is_root = false;
+	tele_registry_reset_values();
+	begin_life();
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&park_lock);
+	tele_registry_lock();
+	tele_intern_lock();
+}
+
+static void after_fork_in_parent(void)
+{
+	tele_intern_unlock();
+	tele_registry_unlock();
+	pthread_mutex_unlock(&park_lock);
+}
+
+static void after_fork_in_child(void)
+{
+	after_fork_in_parent();
+	if (get_phase() != PHASE_NEW && get_phase() != PHASE_OFF)
+		begin_child();
+}
+
+static void make_fork_mark(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	size_t bytes = page > 0 ? (size_t)page : 4096;
+	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapped == MAP_FAILED)
+		return;
+	madvise(mapped, bytes, MADV_WIPEONFORK);
+	fork_mark = mapped;
+}
+
+__attribute__((constructor)) static void publisher_init(void)
+{
+	tele_settings_read(&settings);
+	if (settings.is_off) {
+		set_phase(PHASE_OFF);
+		return;
+	}
+	make_fork_mark();
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	begin_life();
+}
+
+static bool is_foreign_process(void)
+{
+	return fork_mark && atomic_load_explicit(fork_mark, memory_order_relaxed) == 0;
+}
+
+void tele_publisher_touch(void)
+{
+	enum phase now = get_phase();
+	if (TELE_LIKELY(now == PHASE_RUNNING && !is_foreign_process()))
+		return;
+	if (now == PHASE_NEW || now == PHASE_OFF || now == PHASE_FAILED || now == PHASE_STOPPED)
+		return;
+	if (is_foreign_process())
+		begin_child();
+	if (get_phase() == PHASE_WAITING)
+		command(COMMAND_START);
+	if (wait_phase(PHASE_WAITING, PHASE_STARTING, START_WAIT_NS) == PHASE_FAILED)
+		say_failed();
+}
+
+bool tele_publisher_is_active(void)
+{
+	return get_phase() == PHASE_RUNNING && !is_foreign_process();
+}
+
+int tele_publisher_pid(void)
+{
+	return owner_pid;
+}
+
+// ---- Stopping and parking ----------------------------------------------------------------
+
+void tele_publisher_stop(void)
+{
+	if (get_phase() != PHASE_RUNNING || getpid() != owner_pid || is_foreign_process()) {
+		if (get_phase() == PHASE_PARKED && getpid() == owner_pid && !is_parked_waiting &&
+		    sampler.file.bytes)
+			tele_sampler_set_state(&sampler, TELE_EXITED);
+		return;
+	}
+	command(COMMAND_STOP);
+	wait_phase(PHASE_RUNNING, PHASE_RUNNING, STOP_WAIT_NS);
+}
+
+__attribute__((destructor)) static void publisher_fini(void)
+{
+	tele_publisher_stop();
+}
+
+// Waits until the kernel counts the thread no more: pthread_join returns a
+// little earlier, and unshare(CLONE_NEWUSER) would still see two threads.
+static void wait_until_gone(int tid)
+{
+	uint64_t until = monotonic_ns() + 1000000000u;
+	while (tid > 0 && monotonic_ns() < until) {
+		if (syscall(SYS_tgkill, owner_pid, tid, 0) < 0 && errno == ESRCH)
+			return;
+		sched_yield();
+	}
+}
+
+bool tele_park(void)
+{
+	enum phase now = get_phase();
+	if (now == PHASE_NEW || now == PHASE_OFF || is_foreign_process() || getpid() != owner_pid)
+		return false;
+	pthread_mutex_lock(&park_lock);
+	if (get_phase() == PHASE_STARTING)
+		wait_phase(PHASE_STARTING, PHASE_STARTING, STOP_WAIT_NS);
+	now = get_phase();
+	if (now != PHASE_WAITING && now != PHASE_RUNNING) {
+		pthread_mutex_unlock(&park_lock);
+		return false;
+	}
+	command(COMMAND_PARK);
+	pthread_join(thread, NULL);
+	is_parked_waiting = sampler.ring.memory == NULL;
+	wait_until_gone(atomic_load_explicit(&thread_id, memory_order_acquire));
+	set_phase(PHASE_PARKED);
+	pthread_mutex_unlock(&park_lock);
+	return true;
+}
+
+void tele_unpark(bool was_parked)
+{
+	if (!was_parked || is_foreign_process())
+		return;
+	pthread_mutex_lock(&park_lock);
+	if (get_phase() == PHASE_PARKED) {
+		set_phase(is_parked_waiting ? PHASE_WAITING : PHASE_STARTING);
+		launch(!is_parked_waiting);
+	}
+	pthread_mutex_unlock(&park_lock);
+}
+
+// ---- The public calls -----------------------------------------------------------------------
+
+TELE_EXPORT int rollcall_flush(void)
+{
+	tele_publisher_touch();
+	if (!tele_publisher_is_active())
+		return -ENODATA;
+	uint64_t until = monotonic_ns() + STOP_WAIT_NS;
+	uint32_t mine = atomic_fetch_add_explicit(&flushes_asked, 1, memory_order_acq_rel) + 1;
+	command(COMMAND_FLUSH);
+	for (;;) {
+		uint32_t done = atomic_load_explicit(&flushes_done, memory_order_acquire);
+		if ((int32_t)(done - mine) >= 0)
+			return 0;
+		if (monotonic_ns() >= until)
+			return -EAGAIN;
+		futex_wait_until(&flushes_done, done, until);
+	}
+}
+
+TELE_EXPORT const char *rollcall_segment_path(void)
+{
+	return tele_publisher_is_active() ? sampler.file.path : NULL;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Calls of the program that our thread must not stand in the way of, or that
+// end its life without running destructors. A user namespace can only be
+// entered by a single-threaded process, and a seccomp filter with TSYNC applies
+// to our thread too and would kill the process for a call of ours. So the
+// thread goes away before such a call; after a namespace call it comes back,
+// after a filter never, since clone itself may be forbidden then.
+//
+// Only system calls that a program makes with an instruction of its own are
+// missed.
+
+#include "process.h"
+
+#include "../collector.h"
+#include "../event.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+
+#include "../banned.h"
+
+#define NAMESPACE_FLAGS                                                                          \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
+	 CLONE_NEWNET)
+
+typedef long (*syscall_fn)(long, long, long, long, long, long, long);
+typedef int (*clone_fn)(int (*)(void *), void *, int, void *, void *, void *, void *);
+typedef pid_t (*fork_fn)(void);
+
+static syscall_fn next_syscall;
+static clone_fn next_clone;
+static fork_fn next_fork;
+
+// Declared here and not by unistd.h and sched.h: those are variadic, and what
+// is passed on is the registers, whatever they mean.
+TELE_EXPORT long syscall(long number, long a, long b, long c, long d, long e, long f);
+TELE_EXPORT int unshare(int flags);
+TELE_EXPORT int setns(int fd, int type);
+TELE_EXPORT int prctl(int option, ...);
+TELE_EXPORT int clone(int (*fn)(void *), void *stack, int flags, void *argument, ...);
+TELE_EXPORT pid_t fork(void);
+TELE_EXPORT _Noreturn void _exit(int status);
+TELE_EXPORT _Noreturn void _Exit(int status);
+
+// The libc's own functions behind ours. Looked up when the library is loaded,
+// since the calls below may come where a lookup may not be made.
+__attribute__((constructor)) static void sandbox_init(void)
+{
+	*(void **)&next_syscall = dlsym(RTLD_NEXT, "syscall");
+	*(void **)&next_clone = dlsym(RTLD_NEXT, "clone");
+	*(void **)&next_fork = dlsym(RTLD_NEXT, "fork");
+}
+
+static long pass_on(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (TELE_UNLIKELY(!next_syscall))
+		sandbox_init();
+	return next_syscall(number, a, b, c, d, e, f);
+}
+
+static long parked(bool comes_back, long number, long a, long b, long c, long d, long e, long f)
+{
+	bool was_parked = tele_park();
+	long result = pass_on(number, a, b, c, d, e, f);
+	int saved = errno;
+	// A filter that was refused changes nothing.
+	if (comes_back || result < 0)
+		tele_unpark(was_parked);
+	errno = saved;
+	return result;
+}
+
+static bool is_filter_option(long option)
+{
+	return option == PR_SET_SECCOMP;
+}
+
+static bool enters_namespace(long number, long a)
+{
+	if (number == SYS_unshare)
+		return (a & NAMESPACE_FLAGS) != 0;
+	if (number == SYS_setns)
+		return true;
+	return number == SYS_clone && (a & NAMESPACE_FLAGS) != 0 && (a & CLONE_VM) == 0;
+}
+
+static bool installs_filter(long number, long a)
+{
+	return (number == SYS_seccomp && (a == SECCOMP_SET_MODE_FILTER || a == SECCOMP_SET_MODE_STRICT)) ||
+	       (number == SYS_prctl && is_filter_option(a));
+}
+
+// A tail call wherever nothing is to be done: the call may be vfork, whose
+// child must not return through a frame of ours.
+long syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (TELE_UNLIKELY(!next_syscall))
+		sandbox_init();
+	if (TELE_UNLIKELY(enters_namespace(number, a)))
+		return parked(true, number, a, b, c, d, e, f);
+	if (TELE_UNLIKELY(installs_filter(number, a)))
+		return parked(false, number, a, b, c, d, e, f);
+	return next_syscall(number, a, b, c, d, e, f);
+}
+
+int unshare(int flags)
+{
+	return (int)syscall(SYS_unshare, flags, 0, 0, 0, 0, 0);
+}
+
+int setns(int fd, int type)
+{
+	return (int)syscall(SYS_setns, fd, type, 0, 0, 0, 0);
+}
+
+int prctl(int option, ...)
+{
+	va_list arguments;
+	va_start(arguments, option);
+	long a = va_arg(arguments, long);
+	long b = va_arg(arguments, long);
+	long c = va_arg(arguments, long);
+	long d = va_arg(arguments, long);
+	va_end(arguments);
+	return (int)syscall(SYS_prctl, option, a, b, c, d, 0);
+}
+
+int clone(int (*fn)(void *), void *stack, int flags, void *argument, ...)
+{
+	va_list arguments;
+	va_start(arguments, argument);
+	void *parent_tid = va_arg(arguments, void *);
+	void *tls = va_arg(arguments, void *);
+	void *child_tid = va_arg(arguments, void *);
+	va_end(arguments);
+	if (TELE_UNLIKELY(!next_clone))
+		sandbox_init();
+	bool is_namespace = (flags & (int)NAMESPACE_FLAGS) && !(flags & CLONE_VM);
+	bool was_parked = is_namespace && tele_park();
+	int result = next_clone(fn, stack, flags, argument, parent_tid, tls, child_tid);
+	int saved = errno;
+	tele_unpark(was_parked);
+	errno = saved;
+	return result;
+}
+
+pid_t fork(void)
+{
+	if (TELE_UNLIKELY(!next_fork))
+		sandbox_init();
+	pid_t pid = next_fork();
+	if (pid > 0) {
+		int saved = errno;
+		rollcall_event(TELE_EVENT_FORK, (uint64_t)pid, 0, NULL);
+		errno = saved;
+	}
+	return pid;
+}
+
+// No destructor runs after _exit: the last row is written here. A vfork child
+// that ends this way shares our memory, and tele_publisher_stop sees by the
+// pid that it is not the publisher's process.
+_Noreturn void _exit(int status)
+{
+	tele_publisher_stop();
+	for (;;)
+		pass_on(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+_Noreturn void _Exit(int status)
+{
+	_exit(status);
+}

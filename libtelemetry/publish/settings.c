@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// What the environment asks for, and who this process is. Values out of range
+// fall back to the default: a typo must not change a program's fate.
+
+#include "process.h"
+
+#include "../collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../banned.h"
+
+static uint64_t number_of(const char *name, uint64_t low, uint64_t high, uint64_t otherwise)
+{
+	const char *text = secure_getenv(name);
+	char *end;
+	if (!text || *text < '0' || *text > '9')
+		return otherwise;
+	errno = 0;
+	unsigned long long value = strtoull(text, &end, 10);
+	return errno || *end || value < low || value > high ? otherwise : value;
+}
+
+static bool is_word(const char *name, const char *word)
+{
+	const char *text = secure_getenv(name);
+	return text && strcmp(text, word) == 0;
+}
+
+void tele_settings_read(struct tele_settings *ret_settings)
+{
+	memset(ret_settings, 0, sizeof(*ret_settings));
+	const char *label = secure_getenv("ROLLCALL_LABEL");
+	const char *directory = secure_getenv("ROLLCALL_DIR");
+	ret_settings->is_off = is_word("ROLLCALL", "off") || is_word("ROLLCALL", "0");
+	ret_settings->is_root = number_of("ROLLCALL_ROOT", 1, INT32_MAX, 0) == (uint64_t)getpid();
+	ret_settings->children = is_word("ROLLCALL_CHILDREN", "no")    ? TELE_CHILDREN_NO
+				 : is_word("ROLLCALL_CHILDREN", "all") ? TELE_CHILDREN_ALL
+								       : TELE_CHILDREN_LAZY;
+	ret_settings->has_cmdline = !is_word("ROLLCALL_CMDLINE", "no");
+	ret_settings->period_ns = number_of("ROLLCALL_INTERVAL_MS", 1, 60000, 100) * 1000000;
+	uint64_t ring = number_of("ROLLCALL_RING_BYTES", TELE_RING_BYTES_MIN, TELE_RING_BYTES_MAX,
+				  TELE_RING_BYTES_DEFAULT);
+	ret_settings->ring_bytes = (ring & (ring - 1)) == 0 ? ring : TELE_RING_BYTES_DEFAULT;
+	if (label)
+		snprintf(ret_settings->label, sizeof(ret_settings->label), "%s", label);
+	if (directory && *directory)
+		snprintf(ret_settings->directory, sizeof(ret_settings->directory), "%s", directory);
+	else
+		snprintf(ret_settings->directory, sizeof(ret_settings->directory),
+			 "/dev/shm/rollcall-%u", (unsigned)geteuid());
+}
+
+bool tele_has_own_table;
+
+int tele_open(int directory_fd, const char *path, int flags, unsigned mode)
+{
+	int fd = openat(directory_fd, path, flags | O_CLOEXEC | O_NOCTTY, mode);
+	if (fd < 0)
+		return -errno;
+	if (tele_has_own_table)
+		return fd;
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, 512);
+	int saved = errno;
+	close(fd);
+	return moved < 0 ? -saved : moved;
+}
+
+static ssize_t read_file(const char *path, char *buffer, size_t size)
+{
+	int fd = tele_open(AT_FDCWD, path, O_RDONLY, 0);
+	if (fd < 0)
+		return -1;
+	ssize_t n;
+	do {
+		n = read(fd, buffer, size - 1);
+	} while (n < 0 && errno == EINTR);
+	close(fd);
+	if (n >= 0)
+		buffer[n] = '\0';
+	return n;
+}
+
+// Field 22 of /proc/self/stat; the second may hold blanks and brackets.
+static uint64_t start_ticks(void)
+{
+	char text[1024];
+	if (read_file("/proc/self/stat", text, sizeof(text)) <= 0)
+		return 0;
+	const char *at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static void boot_id(uint64_t ret_id[2])
+{
+	char text[64];
+	ret_id[0] = ret_id[1] = 0;
+	if (read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text)) <= 0)
+		return;
+	unsigned digits = 0;
+	for (const char *at = text; *at && digits < 32; at++) {
+		unsigned value;
+		if (*at >= '0' && *at <= '9')
+			value = (unsigned)(*at - '0');
+		else if (*at >= 'a' && *at <= 'f')
+			value = (unsigned)(*at - 'a') + 10;
+		else
+			continue;
+		ret_id[digits / 16] = ret_id[digits / 16] << 4 | value;
+		digits++;
+	}
+}
+
+// The command line with its arguments apart, or the name alone.
+static void default_label(const struct tele_settings *settings, const char *comm, char *label,
+			  size_t size)
+{
+	char text[512];
+	ssize_t n = settings->has_cmdline ? read_file("/proc/self/cmdline", text, sizeof(text)) : -1;
+	if (n <= 0) {
+		snprintf(label, size, "%s", comm);
+		return;
+	}
+	for (ssize_t i = 0; i + 1 < n; i++)
+		if (text[i] == '\0')
+			text[i] = ' ';
+	// The path of the program says less than its name.
+	char *end = strchr(text, ' ');
+	char *name = text;
+	for (char *at = text; *at && at != end; at++)
+		if (*at == '/')
+			name = at + 1;
+	snprintf(label, size, "%.*s", (int)size - 1, name);
+}
+
+uint64_t tele_random_id(void)
+{
+	uint64_t id = 0;
+	if (getrandom(&id, sizeof(id), GRND_NONBLOCK) != (ssize_t)sizeof(id)) {
+		struct timespec now;
+		clock_gettime(CLOCK_REALTIME, &now);
+		id = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 16;
+	}
+	return id ? id : 1;
+}
+
+void tele_identity_of_self(const struct tele_settings *settings, uint64_t instance_id,
+			   uint64_t parent_instance_id, struct tele_identity *ret_identity)
+{
+	struct stat status;
+	struct timespec now;
+	memset(ret_identity, 0, sizeof(*ret_identity));
+	ret_identity->instance_id = instance_id;
+	ret_identity->parent_instance_id = parent_instance_id;
+	boot_id(ret_identity->boot_id);
+	ret_identity->pid = (uint64_t)getpid();
+	ret_identity->parent_pid = (uint64_t)getppid();
+	ret_identity->start_ticks = start_ticks();
+	if (stat("/proc/self/ns/pid", &status) == 0)
+		ret_identity->pid_namespace = status.st_ino;
+	ret_identity->euid = geteuid();
+	ret_identity->created_at_ns = rollcall_clock_ns();
+	clock_gettime(CLOCK_REALTIME, &now);
+	ret_identity->created_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	ret_identity->period_ns = settings->period_ns;
+	if (read_file("/proc/self/comm", ret_identity->comm, 17) > 0)
+		ret_identity->comm[strcspn(ret_identity->comm, "\n")] = '\0';
+	if (settings->label[0])
+		memcpy(ret_identity->label, settings->label, sizeof(ret_identity->label));
+	else
+		default_label(settings, ret_identity->comm, ret_identity->label,
+			      sizeof(ret_identity->label));
+}
