@@ -12,4 +12,7 @@
 // Continues a checksum over n_bytes; start with 0. Thread-safe.
 uint32_t tele_crc32c(uint32_t crc, const void *bytes, size_t n_bytes);
 
+// The same without the instruction, so that it can be tested everywhere.
+uint32_t tele_crc32c_by_table(uint32_t crc, const void *bytes, size_t n_bytes);
+
 #endif
