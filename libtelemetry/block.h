@@ -98,9 +98,20 @@ size_t tele_block_bytes_max(uint32_t n_fields, uint32_t n_rows, uint32_t n_event
 			    uint32_t n_strings);
 
 // Encodes a data block at out. Allocates nothing. Returns its bytes (a multiple
-// of 8), or -ENOSPC when `capacity` is too small, or TELE_ELIMIT.
+// of 8), or -ENOSPC when `capacity` is too small, TELE_ELIMIT, or TELE_EDAMAGED
+// when the numbers of the events are not in order. Low bits that the plan's
+// shifts say are zero are not kept.
 int64_t tele_block_encode(const struct tele_block_input *input, void *scratch,
 			  size_t scratch_bytes, uint8_t *out, size_t capacity);
+
+// Bytes of state that tele_block_pack needs.
+size_t tele_block_pack_state_bytes(void);
+
+// Puts a payload at out + TELE_BLOCK_HEADER_BYTES, compressed where that makes
+// it smaller, and notes codec and sizes in the header. `state` is aligned to 8.
+// Returns 0, -ENOSPC when `capacity` is too small for the block, or TELE_ELIMIT.
+int tele_block_pack(struct tele_block_header *header, const uint8_t *raw, size_t raw_bytes,
+		    void *state, uint8_t *out, size_t capacity);
 
 // Completes a block of another type: writes header and padding around a payload
 // of stored_bytes that the caller has put at out + TELE_BLOCK_HEADER_BYTES, and
@@ -116,6 +127,11 @@ int64_t tele_block_size(const uint8_t *bytes, size_t n_bytes, struct tele_block_
 // The same and the checksum over the whole block, which must lie in n_bytes
 // (else TELE_ETRUNCATED; TELE_ECHECKSUM where it does not match).
 int64_t tele_block_check(const uint8_t *bytes, size_t n_bytes, struct tele_block_header *ret_header);
+
+// Unpacks the payload of a checked block into header->raw_bytes at ret_raw.
+// Returns 0 or TELE_EDAMAGED.
+int tele_block_unpack(const struct tele_block_header *header, const uint8_t *payload,
+		      uint8_t *ret_raw);
 
 // A decoded data block. Reused from block to block; storage grows and is freed
 // by tele_block_free. columns[f][r] is field f of row r; sequence[k] says what
