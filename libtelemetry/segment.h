@@ -19,6 +19,11 @@
 #define TELE_CHUNK_BYTES 32768
 #define TELE_SEGMENT_FIELDS_MAX 2048
 
+// A chunk is sealed before it holds more than this.
+#define TELE_CHUNK_ROWS_MAX 256
+#define TELE_CHUNK_EVENTS_MAX 960
+#define TELE_CHUNK_STRINGS_MAX 1920
+
 // Words of the control page.
 enum tele_control {
 	TELE_CONTROL_STATE = 0,	       // enum tele_state, up to PARKED
@@ -54,10 +59,11 @@ enum tele_frame {
 	TELE_FRAME_STRING = 3, // varints: id, length; the bytes
 };
 
-// A latest-row slot: seq, number of fields, the values, and after
-// fields_capacity values the seq again.
+// A latest-row slot: seq (0 while the slot is written), number of fields, the
+// values.
 #define TELE_LATEST_HEADER_WORDS 2
-#define TELE_LATEST_SLOT_BYTES(fields_capacity) (8 * ((size_t)(fields_capacity) + 3))
+#define TELE_LATEST_SLOT_BYTES(fields_capacity) \
+	(8 * ((size_t)(fields_capacity) + TELE_LATEST_HEADER_WORDS))
 
 // A boundary slot.
 enum tele_slot_word {

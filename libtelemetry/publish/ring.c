@@ -8,7 +8,7 @@
 //   open chunk   frames, then `used` (which carries the drained tickets too)
 //   sealed ring  head past what will be overwritten, the block, then tail
 //   next chunk   epoch 0, its header, then epoch
-//   latest row   seq 0 in front, the row and the seq behind, then seq in front
+//   latest row   seq 0, the row, then its seq
 //
 // A reader copies, then looks at the word again: unchanged means that the copy
 // is whole. The process may be killed between any two stores. The pairing reads
@@ -97,7 +97,7 @@ int tele_ring_init(struct tele_ring *ring, struct tele_segment_file *file,
 		   const struct tele_plan *plan, uint64_t instance_id, uint32_t schema_bytes)
 {
 	memset(ring, 0, sizeof(*ring));
-	size_t rows_bytes = 8 * (size_t)TELE_SEGMENT_FIELDS_MAX * TELE_BLOCK_ROWS_MAX;
+	size_t rows_bytes = 8 * (size_t)TELE_SEGMENT_FIELDS_MAX * TELE_CHUNK_ROWS_MAX;
 	ring->scratch_bytes = tele_block_scratch_bytes(TELE_SEGMENT_FIELDS_MAX);
 	ring->block_capacity_bytes = file->layout.block_bytes_max;
 	ring->memory_bytes = tele_align_up(sizeof(*ring->memory) + rows_bytes, TELE_PAGE_BYTES) +

@@ -24,10 +24,10 @@ struct tele_ring_memory {
 	uint8_t chunk[TELE_CHUNK_BYTES];      // mirror of the open chunk
 	uint8_t frames[TELE_CHUNK_BYTES];     // what is being encoded
 	uint64_t codec_words[TELE_CODEC_WORDS(TELE_SEGMENT_FIELDS_MAX)];
-	struct tele_event events[TELE_BLOCK_EVENTS_MAX];
-	struct tele_block_string strings[TELE_BLOCK_STRINGS_MAX];
+	struct tele_event events[TELE_CHUNK_EVENTS_MAX];
+	struct tele_block_string strings[TELE_CHUNK_STRINGS_MAX];
 	uint64_t block_offsets[TELE_RING_BLOCKS_MAX];
-	uint64_t rows[]; // TELE_BLOCK_ROWS_MAX rows, then scratch and block
+	uint64_t rows[]; // TELE_CHUNK_ROWS_MAX rows, then scratch and block
 };
 
 struct tele_ring {

@@ -130,8 +130,8 @@ static bool has_room(const struct tele_ring *ring)
 {
 	return ring->used_bytes + COMMIT_BYTES_MAX(ring->n_fields) <=
 		       TELE_CHUNK_BYTES - TELE_CHUNK_HEADER_BYTES &&
-	       ring->n_rows < TELE_BLOCK_ROWS_MAX && ring->n_events < TELE_BLOCK_EVENTS_MAX &&
-	       ring->n_strings + TELE_RING_STRINGS_PER_COMMIT <= TELE_BLOCK_STRINGS_MAX;
+	       ring->n_rows < TELE_CHUNK_ROWS_MAX && ring->n_events < TELE_CHUNK_EVENTS_MAX &&
+	       ring->n_strings + TELE_RING_STRINGS_PER_COMMIT <= TELE_CHUNK_STRINGS_MAX;
 }
 
 static void publish_latest(struct tele_ring *ring, const uint64_t *row, uint64_t seq)
@@ -140,12 +140,10 @@ static void publish_latest(struct tele_ring *ring, const uint64_t *row, uint64_t
 	unsigned slot = (unsigned)(ring->rows_published & 1);
 	size_t offset = layout->latest_offset + slot * layout->latest_slot_bytes;
 	uint64_t n_fields = ring->n_fields;
-	size_t end = offset + 8 * (TELE_LATEST_HEADER_WORDS + (size_t)layout->fields_capacity);
 	tele_ring_store_word(ring, offset, 0);
 	atomic_thread_fence(memory_order_release);
 	tele_ring_store_bytes(ring, offset + 8, &n_fields, 8);
 	tele_ring_store_bytes(ring, offset + 16, row, 8 * (size_t)n_fields);
-	tele_ring_store_bytes(ring, end, &seq, 8);
 	tele_ring_store_word(ring, offset, seq);
 	tele_ring_control(ring, TELE_CONTROL_LATEST, seq * 2 + slot);
 }
@@ -211,7 +209,7 @@ int tele_ring_commit(struct tele_ring *ring, const struct tele_commit *commit)
 
 uint64_t tele_ring_touched_bytes(const struct tele_ring *ring)
 {
-	size_t rows = 8 * (size_t)ring->n_fields * TELE_BLOCK_ROWS_MAX;
+	size_t rows = 8 * (size_t)ring->n_fields * TELE_CHUNK_ROWS_MAX;
 	size_t fixed = offsetof(struct tele_ring_memory, block_offsets) -
 		       8 * TELE_CODEC_WORDS(TELE_SEGMENT_FIELDS_MAX) +
 		       8 * TELE_CODEC_WORDS(ring->n_fields);

@@ -73,7 +73,7 @@ static void lay_out(struct tele_layout *layout, size_t ring_bytes)
 		.ring_offset = at += 2 * (size_t)TELE_CHUNK_BYTES,
 		.ring_bytes = ring_bytes,
 		.block_bytes_max = ring_bytes / 4,
-		.rows_per_block = TELE_BLOCK_ROWS_MAX,
+		.rows_per_block = TELE_CHUNK_ROWS_MAX,
 		.segment_bytes = at + ring_bytes,
 	};
 }
