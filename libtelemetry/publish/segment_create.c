@@ -54,28 +54,36 @@ static int lock_whole_file(int fd)
 	return fcntl(fd, F_SETLK, &lock) < 0 ? -errno : 0;
 }
 
+// Takes the next n_bytes of the file, whole pages.
+static uint64_t take(uint64_t *at, size_t n_bytes)
+{
+	uint64_t offset = *at;
+	*at += tele_align_up(n_bytes, TELE_PAGE_BYTES);
+	return offset;
+}
+
 static void lay_out(struct tele_layout *layout, size_t ring_bytes)
 {
-	size_t at = 0;
+	uint64_t at = TELE_PAGE_BYTES; // the header
 	size_t latest_bytes = tele_align_up(TELE_LATEST_SLOT_BYTES(TELE_SEGMENT_FIELDS_MAX), 128);
 	*layout = (struct tele_layout){
-		.control_offset = at += TELE_PAGE_BYTES,
-		.schema_offset = at += TELE_PAGE_BYTES,
 		.schema_capacity_bytes = TELE_SCHEMA_BYTES_DEFAULT,
 		.fields_capacity = TELE_SEGMENT_FIELDS_MAX,
-		.latest_offset = at += TELE_SCHEMA_BYTES_DEFAULT,
 		.latest_slot_bytes = latest_bytes,
-		.slots_offset = at += tele_align_up(2 * latest_bytes, TELE_PAGE_BYTES),
 		.slot_bytes = TELE_SLOT_BYTES,
 		.n_slots = TELE_SLOTS,
-		.chunk_offset = at += (size_t)TELE_SLOTS * TELE_SLOT_BYTES,
 		.chunk_bytes = TELE_CHUNK_BYTES,
-		.ring_offset = at += 2 * (size_t)TELE_CHUNK_BYTES,
 		.ring_bytes = ring_bytes,
 		.block_bytes_max = ring_bytes / 4,
 		.rows_per_block = TELE_CHUNK_ROWS_MAX,
-		.segment_bytes = at + ring_bytes,
 	};
+	layout->control_offset = take(&at, TELE_PAGE_BYTES);
+	layout->schema_offset = take(&at, TELE_SCHEMA_BYTES_DEFAULT);
+	layout->latest_offset = take(&at, 2 * latest_bytes);
+	layout->slots_offset = take(&at, (size_t)TELE_SLOTS * TELE_SLOT_BYTES);
+	layout->chunk_offset = take(&at, 2 * (size_t)TELE_CHUNK_BYTES);
+	layout->ring_offset = take(&at, ring_bytes);
+	layout->segment_bytes = at;
 }
 
 // Gives the file its size and all its pages. SIGXFSZ is blocked in the
