@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Records in, processes out. Everything here follows from the records alone, in
+// the order they came; records with a number that was taken in already are
+// dropped, so that feeding a row twice changes nothing. What grows is bounded:
+// rows are thinned towards the past, candidates and log entries are rings.
+
+#include "model.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../libtelemetry/banned.h"
+
+void mon_model_init(struct mon_model *model, uint32_t history_max)
+{
+	TELE_ASSERT(history_max >= MON_HISTORY_MIN);
+	*model = (struct mon_model){.realtime_offset_ns = TELE_UNKNOWN, .history_max = history_max};
+}
+
+// Everything but the identity of a process: it starts over.
+static void empty_process(struct mon_process *process)
+{
+	for (uint32_t i = 0; i < process->n_history; i++)
+		free(process->history[i].values);
+	free(process->history);
+	free(process->candidates);
+	free(process->log);
+	free(process->verdicts);
+	*process = (struct mon_process){.history_max = process->history_max};
+}
+
+static void free_process(struct mon_process *process)
+{
+	empty_process(process);
+	free(process);
+}
+
+void mon_model_clear(struct mon_model *model)
+{
+	for (uint32_t i = 0; i < model->n_processes; i++)
+		free_process(model->processes[i]);
+	model->n_processes = 0;
+	model->now_ns = 0;
+	model->realtime_offset_ns = TELE_UNKNOWN;
+	mon_model_clear_unreadable(model);
+	model->n_changes++;
+}
+
+void mon_model_fini(struct mon_model *model)
+{
+	mon_model_clear(model);
+	free(model->processes);
+	free(model->unreadable);
+	*model = (struct mon_model){0};
+}
+
+struct mon_process *mon_model_find(const struct mon_model *model, uint64_t instance_id)
+{
+	for (uint32_t i = 0; i < model->n_processes; i++)
+		if (model->processes[i]->identity.instance_id == instance_id)
+			return model->processes[i];
+	return NULL;
+}
+
+void mon_model_forget(struct mon_model *model, uint64_t instance_id)
+{
+	struct mon_process *process = mon_model_find(model, instance_id);
+	if (!process)
+		return;
+	uint32_t at = 0;
+	while (model->processes[at] != process)
+		at++;
+	free_process(process);
+	model->n_processes--;
+	memmove(model->processes + at, model->processes + at + 1,
+		(model->n_processes - at) * sizeof(*model->processes));
+	model->n_changes++;
+}
+
+void mon_model_clear_unreadable(struct mon_model *model)
+{
+	model->n_unreadable = 0;
+}
+
+int mon_model_add_unreadable(struct mon_model *model, const char *path, const char *why)
+{
+	if (model->n_unreadable == model->unreadable_capacity) {
+		uint32_t capacity = model->unreadable_capacity ? model->unreadable_capacity * 2 : 4;
+		void *grown = realloc(model->unreadable, capacity * sizeof(*model->unreadable));
+		if (!grown)
+			return -ENOMEM;
+		model->unreadable = grown;
+		model->unreadable_capacity = capacity;
+	}
+	struct mon_unreadable *entry = &model->unreadable[model->n_unreadable++];
+	snprintf(entry->path, sizeof(entry->path), "%s", path);
+	snprintf(entry->why, sizeof(entry->why), "%s", why);
+	return 0;
+}
+
+static struct mon_process *add_process(struct mon_model *model)
+{
+	if (model->n_processes == model->capacity) {
+		uint32_t capacity = model->capacity ? model->capacity * 2 : 16;
+		void *grown = realloc(model->processes, capacity * sizeof(*model->processes));
+		if (!grown)
+			return NULL;
+		model->processes = grown;
+		model->capacity = capacity;
+	}
+	struct mon_process *process = calloc(1, sizeof(*process));
+	if (process) {
+		process->history_max = model->history_max;
+		model->processes[model->n_processes++] = process;
+	}
+	return process;
+}
+
+static int take_instance(struct mon_model *model, const struct tele_record *record)
+{
+	const struct tele_instance *instance = record->instance;
+	struct mon_process *process = mon_model_find(model, instance->identity.instance_id);
+	if (process)
+		empty_process(process);
+	else
+		process = add_process(model);
+	if (!process)
+		return -ENOMEM;
+	process->identity = instance->identity;
+	process->instance = instance;
+	process->state = instance->state;
+	process->lost = instance->lost;
+	return 0;
+}
+
+// ---- Rows ---------------------------------------------------------------------
+
+// Drops every other row of the older half.
+static void thin(struct mon_process *process)
+{
+	uint32_t older = process->n_history / 2, kept = 0;
+	for (uint32_t i = 0; i < process->n_history; i++) {
+		if (i < older && i % 2 == 1)
+			free(process->history[i].values);
+		else
+			process->history[kept++] = process->history[i];
+	}
+	process->n_history = kept;
+}
+
+static int take_row(struct mon_model *model, struct mon_process *process,
+		    const struct tele_record *record)
+{
+	if (record->n_fields == 0 || record->row[0] == TELE_UNKNOWN)
+		return 0;
+	if (!process->history) {
+		process->history = calloc(process->history_max, sizeof(*process->history));
+		if (!process->history)
+			return -ENOMEM;
+	}
+	if (process->n_history == process->history_max)
+		thin(process);
+	size_t n_bytes = record->n_fields * sizeof(*record->row);
+	uint64_t *values = malloc(n_bytes);
+	if (!values)
+		return -ENOMEM;
+	memcpy(values, record->row, n_bytes);
+	process->history[process->n_history++] = (struct mon_row){
+		.seq = record->seq,
+		.at_ns = record->row[0],
+		.n_fields = record->n_fields,
+		.values = values,
+	};
+	process->n_rows++;
+	if (record->row[0] >= model->now_ns) {
+		uint64_t offset_ns = mon_process_value(process, TELE_ID_self_realtime_offset_ns, 0);
+		model->now_ns = record->row[0];
+		if (offset_ns != TELE_UNKNOWN)
+			model->realtime_offset_ns = offset_ns;
+	}
+	return 0;
+}
+
+const struct mon_row *mon_process_latest(const struct mon_process *process)
+{
+	return process->n_history ? &process->history[process->n_history - 1] : NULL;
+}
+
+uint64_t mon_process_value(const struct mon_process *process, enum tele_field_id id,
+			   uint32_t instance)
+{
+	const struct mon_row *row = mon_process_latest(process);
+	if (!row)
+		return TELE_UNKNOWN;
+	return tele_schema_value(process->instance->schema, id, instance, row->values,
+				 row->n_fields);
+}
+
+// ---- Events -------------------------------------------------------------------
+
+static void copy_text(char *buffer, size_t size, const struct tele_record *record)
+{
+	const char *text = record->event.string_id
+				   ? tele_instance_string(record->instance, record->event.string_id)
+				   : NULL;
+	snprintf(buffer, size, "%s", text ? text : "");
+}
+
+static struct mon_candidate *candidate_of(struct mon_process *process, uint64_t handle)
+{
+	uint64_t oldest = process->n_candidates > MON_CANDIDATES_MAX
+				  ? process->n_candidates - MON_CANDIDATES_MAX
+				  : 0;
+	for (uint64_t n = process->n_candidates; n > oldest; n--) {
+		struct mon_candidate *candidate =
+			&process->candidates[(n - 1) % MON_CANDIDATES_MAX];
+		if (candidate->handle == handle)
+			return candidate;
+	}
+	return NULL;
+}
+
+static int take_candidate(struct mon_process *process, const struct tele_record *record)
+{
+	const struct tele_event *event = &record->event;
+	if (!process->candidates) {
+		process->candidates = calloc(MON_CANDIDATES_MAX, sizeof(*process->candidates));
+		if (!process->candidates)
+			return -ENOMEM;
+	}
+	struct mon_candidate *candidate = candidate_of(process, event->subject);
+	if (!candidate) {
+		candidate = &process->candidates[process->n_candidates++ % MON_CANDIDATES_MAX];
+		*candidate = (struct mon_candidate){.handle = event->subject,
+						    .begin_at_ns = TELE_UNKNOWN,
+						    .end_at_ns = TELE_UNKNOWN};
+	}
+	if (event->type == TELE_EVENT_CANDIDATE_BEGIN) {
+		candidate->begin_at_ns = event->at_ns;
+	} else {
+		candidate->end_at_ns = event->at_ns;
+		candidate->outcome = event->value < TELE_OUTCOME_COUNT ? (unsigned)event->value
+								       : TELE_OUTCOME_FAILED;
+	}
+	if (event->string_id && !candidate->label[0])
+		copy_text(candidate->label, sizeof(candidate->label), record);
+	return 0;
+}
+
+static struct mon_log_entry *add_log_entry(struct mon_process *process)
+{
+	if (!process->log) {
+		process->log = calloc(MON_LOG_MAX, sizeof(*process->log));
+		if (!process->log)
+			return NULL;
+	}
+	return &process->log[process->n_log++ % MON_LOG_MAX];
+}
+
+static int take_event(struct mon_process *process, const struct tele_record *record)
+{
+	const struct tele_event *event = &record->event;
+	if (event->type == TELE_EVENT_CANDIDATE_BEGIN || event->type == TELE_EVENT_CANDIDATE_END)
+		return take_candidate(process, record);
+	struct mon_log_entry *entry = add_log_entry(process);
+	if (!entry)
+		return -ENOMEM;
+	entry->at_ns = event->at_ns;
+	entry->type = event->type;
+	entry->subject = event->subject;
+	entry->value = event->value;
+	copy_text(entry->text, sizeof(entry->text), record);
+	if (event->type == TELE_EVENT_PHASE)
+		memcpy(process->phase, entry->text, sizeof(process->phase));
+	return 0;
+}
+
+static int take_gap(struct mon_process *process, const struct tele_record *record)
+{
+	const struct mon_row *latest = mon_process_latest(process);
+	if (record->gap_to <= record->gap_from)
+		return 0;
+	struct mon_log_entry *entry = add_log_entry(process);
+	if (!entry)
+		return -ENOMEM;
+	*entry = (struct mon_log_entry){
+		.at_ns = latest ? latest->at_ns : process->identity.created_at_ns,
+		.type = TELE_EVENT_GAP,
+		.subject = record->gap_from,
+		.value = record->gap_to - record->gap_from,
+	};
+	return 0;
+}
+
+// ---- One record ---------------------------------------------------------------
+
+static int take_numbered(struct mon_model *model, struct mon_process *process,
+			 const struct tele_record *record)
+{
+	if (record->seq < process->next_seq)
+		return 0;
+	process->next_seq = record->seq + 1;
+	return record->kind == TELE_RECORD_ROW ? take_row(model, process, record)
+					       : take_event(process, record);
+}
+
+int mon_model_apply(struct mon_model *model, const struct tele_record *record)
+{
+	int status = 0;
+	model->n_changes++;
+	if (record->kind == TELE_RECORD_INSTANCE)
+		return take_instance(model, record);
+	struct mon_process *process =
+		mon_model_find(model, record->instance->identity.instance_id);
+	if (!process)
+		return 0;
+	process->is_settled = false;
+	process->state = record->instance->state;
+	process->lost = record->instance->lost;
+	if (record->kind == TELE_RECORD_ROW || record->kind == TELE_RECORD_EVENT)
+		status = take_numbered(model, process, record);
+	else if (record->kind == TELE_RECORD_GAP)
+		status = take_gap(process, record);
+	return status;
+}
+
+// ---- What follows -------------------------------------------------------------
+
+static bool is_above_zero(const struct mon_process *process, enum tele_field_id id)
+{
+	uint64_t value = mon_process_value(process, id, 0);
+	return value != TELE_UNKNOWN && value > 0;
+}
+
+static void settle_process(struct mon_process *process)
+{
+	const struct mon_row *row = mon_process_latest(process);
+	process->is_settled = true;
+	if (!row)
+		return;
+	const struct tele_schema *schema = process->instance->schema;
+	analysis_derived_read(schema, row->values, row->n_fields, &process->derived);
+	process->n_broken =
+		analysis_invariants_check(schema, row->values, row->n_fields, process->broken,
+					  TELE_ARRAY_LEN(process->broken));
+	process->has_evidence = process->n_candidates > 0 ||
+				is_above_zero(process, TELE_ID_search_candidates_attempted) ||
+				is_above_zero(process, TELE_ID_census_peak_pool_bytes) ||
+				is_above_zero(process, TELE_ID_census_contexts_created) ||
+				is_above_zero(process, TELE_ID_census_modules_loaded);
+}
+
+static bool is_same_process(const struct tele_identity *a, const struct tele_identity *b)
+{
+	return a->pid == b->pid && a->start_ticks == b->start_ticks &&
+	       a->boot_id[0] == b->boot_id[0] && a->boot_id[1] == b->boot_id[1] &&
+	       a->pid_namespace == b->pid_namespace;
+}
+
+static bool has_successor(const struct mon_model *model, const struct mon_process *process)
+{
+	for (uint32_t i = 0; i < model->n_processes; i++) {
+		const struct tele_identity *other = &model->processes[i]->identity;
+		if (other->created_at_ns > process->identity.created_at_ns &&
+		    is_same_process(other, &process->identity))
+			return true;
+	}
+	return false;
+}
+
+void mon_model_settle(struct mon_model *model)
+{
+	for (uint32_t i = 0; i < model->n_processes; i++) {
+		struct mon_process *process = model->processes[i];
+		if (!process->is_settled)
+			settle_process(process);
+		process->is_superseded =
+			process->state == TELE_REPLACED && has_successor(model, process);
+	}
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// What the monitor knows: one mon_process for each instance that a source told
+// of, built from records and nothing else. No clock and no I/O: `now` is the
+// time of the newest row, so live and replayed records give the same model.
+
+#ifndef MON_MODEL_H
+#define MON_MODEL_H
+
+#include "../analysis/derived.h"
+#include "../libtelemetry/base.h"
+#include "../libtelemetry/source.h"
+
+#define MON_LOG_MAX 256
+#define MON_CANDIDATES_MAX 512
+#define MON_HISTORY_FULL 2048 // rows kept of a process whose history is wanted
+#define MON_HISTORY_SHORT 24  // and of one of which only the latest is
+#define MON_HISTORY_MIN 8
+
+// Rates are taken over the rows of this time.
+#define MON_RATE_WINDOW_NS UINT64_C(20000000000)
+
+struct mon_row {
+	uint64_t seq;
+	uint64_t at_ns; // monotonic
+	uint32_t n_fields;
+	uint64_t *values;
+};
+
+// A candidate of the search, as its events told it.
+struct mon_candidate {
+	uint64_t handle;
+	uint64_t begin_at_ns, end_at_ns; // TELE_UNKNOWN when not seen
+	unsigned outcome;		 // enum tele_outcome
+	char label[256];
+};
+
+// Something worth a line in the log. Candidates are not: they have their own.
+struct mon_log_entry {
+	uint64_t at_ns;
+	uint64_t subject, value;
+	uint32_t type; // enum tele_event_type
+	char text[256];
+};
+
+// A verdict in words, from the analysis; a process has none until it is told.
+struct mon_verdict {
+	bool is_growing;
+	char phrase[96];    // for the overview
+	char sentence[256]; // for the process
+};
+
+struct mon_process {
+	struct tele_identity identity;
+	const struct tele_instance *instance; // the source's: schema, strings
+	enum tele_state state;
+	uint64_t lost;	       // records known to be missing
+	bool is_superseded;    // replaced, and a newer segment has its identity
+	bool has_evidence;     // candidates or census records were seen
+	uint64_t n_rows;       // rows seen
+	uint64_t next_seq;     // records before it were taken in
+	bool is_settled;       // what mon_model_settle fills is up to date
+
+	// Rows in order of seq, thinned towards the past: the recent half is
+	// exact. history[n_history - 1] is the latest.
+	struct mon_row *history;
+	uint32_t n_history, history_max;
+
+	struct mon_candidate *candidates; // a ring: number n stands at n % MAX
+	uint64_t n_candidates;		  // ever seen
+	struct mon_log_entry *log;	  // the same
+	uint64_t n_log;
+	char phase[256]; // of the last phase event; "" when none was seen
+
+	struct mon_verdict *verdicts; // owned; none until there is a judgement
+	uint32_t n_verdicts;
+
+	// Filled by mon_model_settle, from the latest row:
+	struct analysis_derived derived;
+	uint32_t n_broken;		 // invariants that the latest row breaks
+	struct analysis_broken broken[4];
+};
+
+// A segment that could not be read.
+struct mon_unreadable {
+	char path[512];
+	char why[256];
+};
+
+struct mon_model {
+	struct mon_process **processes; // in order of appearance
+	uint32_t n_processes, capacity;
+	struct mon_unreadable *unreadable;
+	uint32_t n_unreadable, unreadable_capacity;
+	uint64_t now_ns;	     // monotonic time of the newest row
+	uint64_t realtime_offset_ns; // of that row; TELE_UNKNOWN
+	uint64_t n_changes;	     // grows whenever something could look different
+	uint32_t history_max;	     // of processes to come
+};
+
+// history_max: rows kept of each process.
+void mon_model_init(struct mon_model *model, uint32_t history_max);
+void mon_model_fini(struct mon_model *model);
+
+// Forgets everything but history_max: before a source starts over.
+void mon_model_clear(struct mon_model *model);
+
+// Takes one record in. An INSTANCE record of an instance that is known starts
+// it over. Copies what it keeps, except the instance itself, which has to stay
+// until the model is cleared or mon_model_forget. Returns 0 or -ENOMEM.
+int mon_model_apply(struct mon_model *model, const struct tele_record *record);
+
+// Brings what follows from the latest rows up to date (derived, broken,
+// has_evidence, is_superseded): once after a batch of records, before views.
+void mon_model_settle(struct mon_model *model);
+
+// Drops a process whose instance goes away. An unknown id is ignored.
+void mon_model_forget(struct mon_model *model, uint64_t instance_id);
+
+// The list of unreadable segments, as it is now.
+void mon_model_clear_unreadable(struct mon_model *model);
+int mon_model_add_unreadable(struct mon_model *model, const char *path, const char *why);
+
+struct mon_process *mon_model_find(const struct mon_model *model, uint64_t instance_id);
+
+// How well an identity matches PID or LABEL text: 0 not at all; more is better:
+// a part of the label, label or name, pid.
+unsigned mon_identity_match(const struct tele_identity *identity, const char *text);
+
+// The process that PID or LABEL text means: the best match, alive before dead,
+// newest first. NULL when none matches.
+struct mon_process *mon_model_select(const struct mon_model *model, const char *text);
+
+// Whether a list shows it: not when it is superseded and holds no evidence, or
+// is no process.
+bool mon_process_is_listed(const struct mon_process *process);
+
+// The latest row, or NULL before the first.
+const struct mon_row *mon_process_latest(const struct mon_process *process);
+
+// A field of the latest row; TELE_UNKNOWN when it is not there.
+uint64_t mon_process_value(const struct mon_process *process, enum tele_field_id id,
+			   uint32_t instance);
+
+// The text of a field of unit STRING, raw: clean it. NULL when unknown.
+const char *mon_process_string(const struct mon_process *process, enum tele_field_id id,
+			       uint32_t instance);
+
+// Growth of a counter a second over the last MON_RATE_WINDOW_NS of rows; -1
+// when it cannot be told.
+double mon_process_rate(const struct mon_process *process, enum tele_field_id id,
+			uint32_t instance);
+
+// The instance numbers of a section in the process's schema: fills at most
+// `capacity` and returns how many there are.
+uint32_t mon_process_instances(const struct mon_process *process, enum tele_section section,
+			       uint32_t *ret_instances, uint32_t capacity);
+
+// The newest candidate that is open, else the newest; NULL when none was seen.
+const struct mon_candidate *mon_process_candidate(const struct mon_process *process);
+
+// Counts by final outcome: `timed` without `kept`, OPEN for those begun and not
+// ended. TELE_UNKNOWN before the first candidate.
+uint64_t mon_process_outcomes(const struct mon_process *process, unsigned outcome);
+
+// The phase, raw; NULL when there is none.
+const char *mon_process_phase(const struct mon_process *process);
+
+#endif
