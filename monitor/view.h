@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Views: pure functions from (model, what the user chose, size) to cells. The
+// model must be settled. Nothing here depends on the wall clock, or on whether
+// records are live or replayed.
+
+#ifndef MON_VIEW_H
+#define MON_VIEW_H
+
+#include "cells.h"
+#include "model.h"
+#include "monitor.h"
+
+#define MON_WIDTH_MIN 40
+#define MON_HEIGHT_MIN 12
+
+// Columns of the overview, in the order in which they stand.
+enum mon_column {
+	MON_COLUMN_PID,
+	MON_COLUMN_LABEL,
+	MON_COLUMN_STATE,
+	MON_COLUMN_UP,
+	MON_COLUMN_MAPPED,
+	MON_COLUMN_LIVE,
+	MON_COLUMN_PREDICTED,
+	MON_COLUMN_RSS,
+	MON_COLUMN_RESIDUAL,
+	MON_COLUMN_POOLS,
+	MON_COLUMN_POOL_BYTES,
+	MON_COLUMN_CONTEXTS,
+	MON_COLUMN_MODULES,
+	MON_COLUMN_CANDIDATES,
+	MON_COLUMN_COUNT
+};
+
+// Where a replay stands; shown as a line of its own.
+struct mon_transport {
+	const char *file;
+	bool is_playing;
+	double speed;
+	uint64_t position_ns, length_ns; // since the first record
+	uint64_t candidate, n_candidates; // ended by now, and in all; TELE_UNKNOWN
+};
+
+// What the user chose. All zero, with columns at PID, is a valid start; use
+// mon_view_init.
+struct mon_view {
+	uint64_t opened;   // instance id of the process on the screen; 0: the overview
+	uint64_t selected; // instance id of the selected row of the overview
+	bool is_help;
+	int scroll; // first row of the list, or first line of the process or help
+	enum mon_column sort;
+	bool is_inverted;
+	enum mon_units units;
+	bool is_ascii;
+	bool is_text; // for a pipe: nothing selected, no keys at the foot
+	bool is_paused;
+	char entry_prompt[32]; // text entry at the foot; "" for none
+	char entry[64];
+	char note[128]; // one sentence at the foot, our own text or cleaned
+	const struct mon_transport *transport;
+};
+
+void mon_view_init(struct mon_view *view);
+
+// Draws the whole screen on a grid that was reset to its size. Corrects
+// view->scroll to what can be shown.
+void mon_view_draw(struct mon_grid *grid, const struct mon_model *model, struct mon_view *view);
+
+// The instance ids of the overview's rows in the order in which they are shown.
+// Fills at most `capacity` and returns how many rows there are.
+uint32_t mon_overview_order(const struct mon_model *model, const struct mon_view *view,
+			    uint64_t *ret_ids, uint32_t capacity);
+
+// Rows of the list that fit on a screen of this height.
+int mon_overview_page(const struct mon_view *view, int height);
+
+const char *mon_column_title(enum mon_column column);
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The screen of one process. All blocks are drawn on a sheet as tall as they
+// need, most important first, and the screen is a window on that sheet: what
+// does not fit is one keypress away and nothing is squeezed. A wide screen has
+// two columns of blocks.
+
+#include "view_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format.h"
+
+#include "../libtelemetry/banned.h"
+
+#define SHEET_LINES 400
+#define WIDE_COLUMNS 100
+
+uint64_t mon_process_age_ns(const struct mon_process *process)
+{
+	const struct mon_row *row = mon_process_latest(process);
+	if (!row || row->at_ns < process->identity.created_at_ns)
+		return row ? 0 : TELE_UNKNOWN;
+	return row->at_ns - process->identity.created_at_ns;
+}
+
+void mon_draw_title(struct mon_pen *pen, const char *title, const char *rest, unsigned style)
+{
+	int x = pen->x + mon_draw_text(pen->grid, pen->x, pen->y, pen->width, MON_TITLE, title);
+	int left = pen->x + pen->width - x - 2;
+	mon_draw_text(pen->grid, x + 2, pen->y, left, style, rest);
+	pen->y++;
+}
+
+// Draws a part of the head if it fits whole, and returns the new x.
+static int head_part(struct mon_grid *grid, int x, int width, unsigned style, const char *text)
+{
+	if (x + mon_text_width(grid, text) > width)
+		return x;
+	return x + mon_draw_text(grid, x, 0, width - x, style, text) + 2;
+}
+
+void mon_process_head(struct mon_grid *grid, const struct mon_model *model,
+		      const struct mon_process *process, int width)
+{
+	char text[64], age[MON_NUMBER_BYTES];
+	uint64_t up_ns = mon_process_age_ns(process);
+	int label_width = width / 2 > 12 ? width / 2 : 12;
+	int x = 1 + mon_draw_text(grid, 1, 0, label_width, MON_TITLE, process->identity.label) + 2;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)process->identity.pid);
+	x = head_part(grid, x, width, MON_TITLE, text);
+	unsigned style = mon_state_style(process->state);
+	x = head_part(grid, x, width, style == MON_NORMAL ? MON_GOOD : style,
+		      tele_state_name(process->state));
+	if (up_ns != TELE_UNKNOWN)
+		x = head_part(grid, x, width, MON_TITLE,
+			      mon_format_duration(up_ns, age, sizeof(age)));
+	snprintf(text, sizeof(text), "lost %llu", (unsigned long long)process->lost);
+	x = head_part(grid, x, width, process->lost ? MON_WARN : MON_TITLE, text);
+	const struct mon_row *row = mon_process_latest(process);
+	if (row && model->now_ns - tele_min_u64(row->at_ns, model->now_ns) > 2000000000) {
+		mon_format_duration(model->now_ns - row->at_ns, age, sizeof(age));
+		snprintf(text, sizeof(text), "last reading %s ago", age);
+		head_part(grid, x, width, MON_WARN, text);
+	}
+}
+
+void mon_draw_verdicts(struct mon_pen *pen)
+{
+	for (uint32_t i = 0; i < pen->process->n_verdicts; i++) {
+		const struct mon_verdict *verdict = &pen->process->verdicts[i];
+		unsigned style = verdict->is_growing ? MON_BAD : MON_NORMAL;
+		mon_draw_text(pen->grid, pen->x, pen->y, 1, style,
+			      verdict->is_growing ? mon_glyph(pen->grid, "▲", "^")
+						  : mon_glyph(pen->grid, "●", "*"));
+		mon_draw_text(pen->grid, pen->x + 2, pen->y++, pen->width - 2, style,
+			      verdict->sentence);
+	}
+}
+
+static void draw_outcomes(struct mon_pen *pen)
+{
+	int x = pen->x, end = pen->x + pen->width;
+	for (unsigned outcome = 1; outcome < TELE_OUTCOME_COUNT; outcome++) {
+		char text[64], count[MON_NUMBER_BYTES];
+		uint64_t n = mon_process_outcomes(pen->process, outcome);
+		if (n == 0 || n == TELE_UNKNOWN)
+			continue;
+		snprintf(text, sizeof(text), "%s %s", tele_outcome_name(outcome),
+			 mon_format_count(n, count, sizeof(count)));
+		int width = mon_text_width(pen->grid, text);
+		if (x > pen->x && x + width > end) {
+			x = pen->x;
+			pen->y++;
+		}
+		x += mon_draw_text(pen->grid, x, pen->y, end - x, MON_NORMAL, text) + 2;
+	}
+	if (x > pen->x)
+		pen->y++;
+}
+
+// "SEARCH  125 attempted  82 linked  80 timed  2.1/s", the current candidate
+// and the counts by outcome.
+void mon_draw_search(struct mon_pen *pen)
+{
+	const struct mon_process *process = pen->process;
+	const struct mon_candidate *candidate = mon_process_candidate(process);
+	const char *phase = mon_process_phase(process);
+	uint64_t attempted = mon_process_value(process, TELE_ID_search_candidates_attempted, 0);
+	char a[MON_NUMBER_BYTES], l[MON_NUMBER_BYTES], t[MON_NUMBER_BYTES], rate[MON_NUMBER_BYTES];
+	char rest[160];
+	if (attempted == TELE_UNKNOWN && !candidate && !phase)
+		return;
+	mon_format_count(mon_process_value(process, TELE_ID_search_candidates_linked, 0), l,
+			 sizeof(l));
+	mon_format_count(mon_process_value(process, TELE_ID_search_candidates_timed, 0), t,
+			 sizeof(t));
+	mon_format_rate(mon_process_rate(process, TELE_ID_search_candidates_attempted, 0), rate,
+			sizeof(rate));
+	snprintf(rest, sizeof(rest), "%s attempted  %s linked  %s timed  %s",
+		 mon_format_count(attempted, a, sizeof(a)), l, t, rate);
+	mon_draw_title(pen, "SEARCH", rest, MON_NORMAL);
+	int x = pen->x, end = pen->x + pen->width;
+	if (phase) {
+		x += mon_draw_text(pen->grid, x, pen->y, end - x, MON_DIM, "phase ");
+		x += mon_draw_text(pen->grid, x, pen->y, (end - x) / 2, MON_BOLD, phase) + 2;
+	}
+	if (candidate) {
+		bool is_open = candidate->outcome == TELE_OUTCOME_OPEN;
+		const char *outcome = tele_outcome_name(candidate->outcome);
+		int room = end - x - 12 - (int)strlen(outcome);
+		x += mon_draw_text(pen->grid, x, pen->y, end - x, MON_DIM, "candidate ");
+		x += mon_draw_text(pen->grid, x, pen->y, room, MON_BOLD, candidate->label) + 2;
+		mon_draw_text(pen->grid, x, pen->y, end - x, is_open ? MON_ACCENT : MON_DIM,
+			      outcome);
+	}
+	if (phase || candidate)
+		pen->y++;
+	draw_outcomes(pen);
+}
+
+// One blank line between blocks, none where a block drew nothing.
+static void block(struct mon_pen *pen, void (*draw)(struct mon_pen *))
+{
+	int before = pen->y;
+	draw(pen);
+	if (pen->y > before)
+		pen->y++;
+}
+
+static void draw_host(struct mon_pen *pen)
+{
+	mon_draw_section(pen, "host", "HOST");
+}
+
+static void draw_app(struct mon_pen *pen)
+{
+	mon_draw_section(pen, "app", "APPLICATION");
+}
+
+static void draw_self(struct mon_pen *pen)
+{
+	mon_draw_section(pen, "self", "ROLLCALL ITSELF");
+}
+
+// Draws all blocks on the sheet and returns the lines they took.
+static int draw_blocks(struct mon_pen *pen)
+{
+	void (*const left[])(struct mon_pen *) = {mon_draw_census, mon_draw_devices, mon_draw_log};
+	void (*const right[])(struct mon_pen *) = {mon_draw_heap, mon_draw_residency, draw_app,
+						   draw_host, draw_self};
+	block(pen, mon_draw_verdicts);
+	block(pen, mon_draw_search);
+	if (pen->width < WIDE_COLUMNS) {
+		block(pen, mon_draw_census);
+		for (size_t i = 0; i < TELE_ARRAY_LEN(right); i++)
+			block(pen, right[i]);
+		block(pen, mon_draw_devices);
+		block(pen, mon_draw_log);
+		return pen->y;
+	}
+	struct mon_pen left_pen = *pen, right_pen = *pen;
+	left_pen.width = (pen->width - 3) / 2;
+	right_pen.x = left_pen.x + left_pen.width + 3;
+	right_pen.width = pen->width - left_pen.width - 3;
+	for (size_t i = 0; i < TELE_ARRAY_LEN(left); i++)
+		block(&left_pen, left[i]);
+	for (size_t i = 0; i < TELE_ARRAY_LEN(right); i++)
+		block(&right_pen, right[i]);
+	return left_pen.y > right_pen.y ? left_pen.y : right_pen.y;
+}
+
+static void dim_all(struct mon_grid *grid)
+{
+	size_t n_cells = (size_t)grid->width * (size_t)grid->height;
+	for (size_t i = 0; i < n_cells; i++)
+		if (grid->cells[i].style != MON_TITLE && grid->cells[i].style != MON_BAD)
+			grid->cells[i].style = MON_DIM;
+}
+
+void mon_process_draw(struct mon_grid *grid, const struct mon_model *model,
+		      const struct mon_process *process, struct mon_view *view, int y, int height)
+{
+	struct mon_grid sheet = {0};
+	if (!mon_process_latest(process)) {
+		mon_draw_text(grid, 2, y + 1, grid->width - 4, MON_DIM, "No reading yet.");
+		return;
+	}
+	if (mon_grid_reset(&sheet, grid->width, SHEET_LINES, grid->is_ascii))
+		return;
+	struct mon_pen pen = {.grid = &sheet,
+			      .model = model,
+			      .process = process,
+			      .units = view->units,
+			      .x = 1,
+			      .y = 0,
+			      .width = grid->width - 2};
+	int n_lines = draw_blocks(&pen) - 1;
+	if (!tele_state_is_alive(process->state) || process->state == TELE_STALE)
+		dim_all(&sheet);
+	int most = n_lines > height ? n_lines - height : 0;
+	if (view->scroll > most)
+		view->scroll = most;
+	if (view->scroll < 0)
+		view->scroll = 0;
+	mon_grid_copy(grid, y, height, &sheet, view->scroll);
+	if (view->scroll < most && !view->is_text)
+		mon_draw_right(grid, 1, y + height - 1, grid->width - 2, MON_ACCENT,
+			       mon_glyph(grid, " more below ▼", " more below v"));
+	mon_grid_fini(&sheet);
+}
