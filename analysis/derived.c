@@ -53,7 +53,7 @@ void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row
 	analysis_residency_read(schema, row, n_fields, &derived.residency);
 	derived.live_pools = sum_labels(schema, row, n_fields, "_pools");
 	derived.live_pool_bytes = sum_labels(schema, row, n_fields, "_bytes");
-#define VALUE(id) tele_schema_value(schema, TELE_ID_census_##id, 0, row, n_fields)
+#define VALUE(id) tele_schema_value(schema, TELE_ID_census_##id, TELE_NO_INSTANCE, row, n_fields)
 	derived.live_modules = analysis_difference(VALUE(modules_loaded), VALUE(modules_unloaded));
 	derived.unreleased_contexts =
 		analysis_difference(VALUE(contexts_created), VALUE(contexts_released));

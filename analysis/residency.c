@@ -74,7 +74,7 @@ void analysis_residency_read(const struct tele_schema *schema, const uint64_t *r
 	analysis_books_read(schema, row, n_fields, &books);
 	predict(&residency, &books);
 
-#define VALUE(id) tele_schema_value(schema, TELE_ID_##id, 0, row, n_fields)
+#define VALUE(id) tele_schema_value(schema, TELE_ID_##id, TELE_NO_INSTANCE, row, n_fields)
 	residency.rss_bytes = VALUE(host_rss_bytes);
 	residency.residual_bytes = analysis_difference(residency.rss_bytes, residency.predicted_bytes);
 	residency.untouched_bytes = minus(of(0), of(VALUE(heap_untouched_bytes)));

@@ -177,7 +177,7 @@ static int take_row(struct mon_model *model, struct mon_process *process,
 	};
 	process->n_rows++;
 	if (record->row[0] >= model->now_ns) {
-		uint64_t offset_ns = mon_process_value(process, TELE_ID_self_realtime_offset_ns, 0);
+		uint64_t offset_ns = mon_process_value(process, TELE_ID_self_realtime_offset_ns, TELE_NO_INSTANCE);
 		model->now_ns = record->row[0];
 		if (offset_ns != TELE_UNKNOWN)
 			model->realtime_offset_ns = offset_ns;
@@ -332,7 +332,7 @@ int mon_model_apply(struct mon_model *model, const struct tele_record *record)
 
 static bool is_above_zero(const struct mon_process *process, enum tele_field_id id)
 {
-	uint64_t value = mon_process_value(process, id, 0);
+	uint64_t value = mon_process_value(process, id, TELE_NO_INSTANCE);
 	return value != TELE_UNKNOWN && value > 0;
 }
 

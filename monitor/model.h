@@ -139,7 +139,8 @@ bool mon_process_is_listed(const struct mon_process *process);
 // The latest row, or NULL before the first.
 const struct mon_row *mon_process_latest(const struct mon_process *process);
 
-// A field of the latest row; TELE_UNKNOWN when it is not there.
+// A field of the latest row; TELE_UNKNOWN when it is not there. `instance` is
+// TELE_NO_INSTANCE for sections that exist once.
 uint64_t mon_process_value(const struct mon_process *process, enum tele_field_id id,
 			   uint32_t instance);
 

@@ -120,7 +120,7 @@ const struct mon_candidate *mon_process_candidate(const struct mon_process *proc
 
 uint64_t mon_process_outcomes(const struct mon_process *process, unsigned outcome)
 {
-#define VALUE(name) mon_process_value(process, TELE_ID_search_##name, 0)
+#define VALUE(name) mon_process_value(process, TELE_ID_search_##name, TELE_NO_INSTANCE)
 	switch (outcome) {
 	case TELE_OUTCOME_OPEN:
 		return VALUE(open_candidates);
@@ -150,7 +150,7 @@ uint64_t mon_process_outcomes(const struct mon_process *process, unsigned outcom
 
 const char *mon_process_phase(const struct mon_process *process)
 {
-	const char *phase = mon_process_string(process, TELE_ID_search_phase, 0);
+	const char *phase = mon_process_string(process, TELE_ID_search_phase, TELE_NO_INSTANCE);
 	if (phase)
 		return phase;
 	return process->phase[0] ? process->phase : NULL;

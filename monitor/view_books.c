@@ -147,7 +147,7 @@ void mon_draw_residency(struct mon_pen *pen)
 	const struct analysis_residency *residency = &pen->process->derived.residency;
 	const struct mon_row *row = mon_process_latest(pen->process);
 	uint64_t measured_at_ns =
-		mon_process_value(pen->process, TELE_ID_heap_resident_captured_at_ns, 0);
+		mon_process_value(pen->process, TELE_ID_heap_resident_captured_at_ns, TELE_NO_INSTANCE);
 	char rest[96] = "", age[MON_NUMBER_BYTES];
 	if (residency->rss_bytes == TELE_UNKNOWN && residency->predicted_bytes == TELE_UNKNOWN)
 		return;

@@ -126,7 +126,7 @@ static void draw_contexts_and_modules(struct mon_pen *pen)
 	const struct analysis_derived *derived = &pen->process->derived;
 	char number[MON_NUMBER_BYTES], up[MON_NUMBER_BYTES], down[MON_NUMBER_BYTES], rest[96];
 #define COUNT(name, buffer) \
-	mon_format_count(mon_process_value(pen->process, TELE_ID_census_##name, 0), buffer, sizeof(buffer))
+	mon_format_count(mon_process_value(pen->process, TELE_ID_census_##name, TELE_NO_INSTANCE), buffer, sizeof(buffer))
 	snprintf(rest, sizeof(rest), "unreleased (%s created, %s released)",
 		 COUNT(contexts_created, up), COUNT(contexts_released, down));
 	draw_fact(pen, "contexts",
@@ -141,11 +141,11 @@ static void draw_contexts_and_modules(struct mon_pen *pen)
 
 static void draw_outlived(struct mon_pen *pen)
 {
-	uint64_t n_pools = mon_process_value(pen->process, TELE_ID_census_outlived_pools, 0);
+	uint64_t n_pools = mon_process_value(pen->process, TELE_ID_census_outlived_pools, TELE_NO_INSTANCE);
 	char number[MON_NUMBER_BYTES], bytes[MON_NUMBER_BYTES], rest[96];
 	if (n_pools == 0 || n_pools == TELE_UNKNOWN)
 		return;
-	mon_format_bytes(mon_process_value(pen->process, TELE_ID_census_outlived_bytes, 0),
+	mon_format_bytes(mon_process_value(pen->process, TELE_ID_census_outlived_bytes, TELE_NO_INSTANCE),
 			 pen->units, bytes, sizeof(bytes));
 	snprintf(rest, sizeof(rest), "pools still there after their owner closed, %s", bytes);
 	draw_fact(pen, "outlived", mon_format_count(n_pools, number, sizeof(number)), rest);
@@ -173,7 +173,7 @@ void mon_draw_census(struct mon_pen *pen)
 {
 	const struct place place = {"census", TELE_NO_INSTANCE};
 	struct label labels[LABELS_MAX];
-	char freed[MON_NUMBER_BYTES], peak[MON_NUMBER_BYTES], rest[96];
+	char freed[MON_NUMBER_BYTES], peak[MON_NUMBER_BYTES], rest[128];
 	const struct analysis_derived *derived = &pen->process->derived;
 	if (derived->live_pools == TELE_UNKNOWN && !derived->unreleased_contexts.is_known &&
 	    !derived->live_modules.is_known) {
@@ -182,9 +182,9 @@ void mon_draw_census(struct mon_pen *pen)
 		return;
 	}
 	uint32_t n_labels = read_labels(pen->process, &place, labels);
-	mon_format_count(mon_process_value(pen->process, TELE_ID_census_pools_freed, 0), freed,
+	mon_format_count(mon_process_value(pen->process, TELE_ID_census_pools_freed, TELE_NO_INSTANCE), freed,
 			 sizeof(freed));
-	mon_format_bytes(mon_process_value(pen->process, TELE_ID_census_peak_pool_bytes, 0),
+	mon_format_bytes(mon_process_value(pen->process, TELE_ID_census_peak_pool_bytes, TELE_NO_INSTANCE),
 			 pen->units, peak, sizeof(peak));
 	snprintf(rest, sizeof(rest), "live pools by label, %s freed, peak %s", freed, peak);
 	mon_draw_title(pen, "CENSUS", rest, MON_NORMAL);

@@ -103,7 +103,7 @@ static double key_of(const struct mon_process *process, enum mon_column column)
 	case MON_COLUMN_MODULES:
 		return known_signed(process->derived.live_modules);
 	case MON_COLUMN_CANDIDATES:
-		return known(mon_process_value(process, TELE_ID_search_candidates_attempted, 0));
+		return known(mon_process_value(process, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE));
 	default:
 		return -1e300;
 	}
@@ -251,7 +251,7 @@ static const char *cell_text(const struct mon_process *process, enum mon_column 
 		return mon_format_signed_count(derived->live_modules, buffer, size);
 	case MON_COLUMN_CANDIDATES:
 		return mon_format_count(
-			mon_process_value(process, TELE_ID_search_candidates_attempted, 0), buffer,
+			mon_process_value(process, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE), buffer,
 			size);
 	default:
 		return "-";

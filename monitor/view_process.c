@@ -108,16 +108,16 @@ void mon_draw_search(struct mon_pen *pen)
 	const struct mon_process *process = pen->process;
 	const struct mon_candidate *candidate = mon_process_candidate(process);
 	const char *phase = mon_process_phase(process);
-	uint64_t attempted = mon_process_value(process, TELE_ID_search_candidates_attempted, 0);
+	uint64_t attempted = mon_process_value(process, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE);
 	char a[MON_NUMBER_BYTES], l[MON_NUMBER_BYTES], t[MON_NUMBER_BYTES], rate[MON_NUMBER_BYTES];
 	char rest[160];
 	if (attempted == TELE_UNKNOWN && !candidate && !phase)
 		return;
-	mon_format_count(mon_process_value(process, TELE_ID_search_candidates_linked, 0), l,
+	mon_format_count(mon_process_value(process, TELE_ID_search_candidates_linked, TELE_NO_INSTANCE), l,
 			 sizeof(l));
-	mon_format_count(mon_process_value(process, TELE_ID_search_candidates_timed, 0), t,
+	mon_format_count(mon_process_value(process, TELE_ID_search_candidates_timed, TELE_NO_INSTANCE), t,
 			 sizeof(t));
-	mon_format_rate(mon_process_rate(process, TELE_ID_search_candidates_attempted, 0), rate,
+	mon_format_rate(mon_process_rate(process, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE), rate,
 			sizeof(rate));
 	snprintf(rest, sizeof(rest), "%s attempted  %s linked  %s timed  %s",
 		 mon_format_count(attempted, a, sizeof(a)), l, t, rate);

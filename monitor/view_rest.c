@@ -135,7 +135,7 @@ static unsigned entry_style(const struct mon_log_entry *entry)
 void mon_draw_log(struct mon_pen *pen)
 {
 	const struct mon_process *process = pen->process;
-	uint64_t offset_ns = mon_process_value(process, TELE_ID_self_realtime_offset_ns, 0);
+	uint64_t offset_ns = mon_process_value(process, TELE_ID_self_realtime_offset_ns, TELE_NO_INSTANCE);
 	uint64_t n = process->n_log;
 	uint64_t oldest = n > LOG_LINES ? n - LOG_LINES : 0;
 	if (n == 0)
