@@ -60,12 +60,13 @@ struct mon_view {
 	char entry[64];
 	char note[128]; // one sentence at the foot, our own text or cleaned
 	const struct mon_transport *transport;
+	bool has_more; // set by drawing: lines below the screen
 };
 
 void mon_view_init(struct mon_view *view);
 
 // Draws the whole screen on a grid that was reset to its size. Corrects
-// view->scroll to what can be shown.
+// view->scroll to what can be shown and sets view->has_more.
 void mon_view_draw(struct mon_grid *grid, const struct mon_model *model, struct mon_view *view);
 
 // The instance ids of the overview's rows in the order in which they are shown.

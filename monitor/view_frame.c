@@ -109,6 +109,21 @@ static void draw_transport(struct mon_grid *grid, const struct mon_transport *tr
 	draw_track(grid, transport, x + 2, y, grid->width - x - 3);
 }
 
+// The keys that matter here; what does not fit is in the help.
+static const char *foot_keys(const struct mon_view *view)
+{
+	if (view->is_help)
+		return "Esc back  q quit";
+	if (view->transport)
+		return view->opened ? "SPACE play  <- -> row  [ ] candidate  b go to  Esc list  "
+				      "? help  q quit"
+				    : "Enter open  SPACE play  <- -> row  [ ] candidate  b go to  "
+				      "? help  q quit";
+	if (view->opened)
+		return "Esc list  SPACE pause  e units  ? help  q quit";
+	return "Enter open  / find  s sort  I invert  SPACE pause  e units  ? help  q quit";
+}
+
 static void draw_foot(struct mon_grid *grid, const struct mon_view *view)
 {
 	int y = grid->height - 1;
@@ -118,25 +133,17 @@ static void draw_foot(struct mon_grid *grid, const struct mon_view *view)
 		int x = 1 + mon_draw_text(grid, 1, y, width, MON_BOLD, view->entry_prompt) + 1;
 		x += mon_draw_text(grid, x, y, width - x, MON_NORMAL, view->entry);
 		mon_draw_text(grid, x, y, 1, MON_ACCENT, "_");
-	} else if (view->note[0]) {
-		mon_draw_text(grid, 1, y, width, MON_WARN, view->note);
-	} else if (view->is_help) {
-		mon_draw_text(grid, 1, y, width, MON_DIM, "Esc back   q quit");
-	} else if (view->transport) {
-		mon_draw_text(grid, 1, y, width, MON_DIM,
-			      view->opened
-				      ? "SPACE play  <- -> row  [ ] candidate  b go to  < > speed  "
-					"Esc list  ? help  q quit"
-				      : "Enter open  SPACE play  <- -> row  [ ] candidate  b go to  "
-					"s sort  ? help  q quit");
-	} else if (view->opened) {
-		mon_draw_text(grid, 1, y, width, MON_DIM,
-			      "Esc list   SPACE pause   e units   ? help   q quit");
-	} else {
-		mon_draw_text(grid, 1, y, width, MON_DIM,
-			      "Enter open   / find   s sort   I invert   SPACE pause   e units   "
-			      "? help   q quit");
+		return;
 	}
+	if (view->has_more) {
+		const char *more = mon_glyph(grid, "▼ more", "v more");
+		width -= 8;
+		mon_draw_right(grid, width + 2, y, 7, MON_ACCENT, more);
+	}
+	if (view->note[0])
+		mon_draw_text(grid, 1, y, width, MON_WARN, view->note);
+	else
+		mon_draw_text(grid, 1, y, width, MON_DIM, foot_keys(view));
 }
 
 static void draw_too_small(struct mon_grid *grid)

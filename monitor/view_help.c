@@ -57,6 +57,7 @@ void mon_help_draw(struct mon_grid *grid, struct mon_view *view, int y, int heig
 		view->scroll = most;
 	if (view->scroll < 0)
 		view->scroll = 0;
+	view->has_more = view->scroll < most;
 	mon_grid_copy(grid, y, height, &all, view->scroll);
 	mon_grid_fini(&all);
 }

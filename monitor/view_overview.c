@@ -176,7 +176,7 @@ static struct layout lay_out(int width, enum mon_units units)
 			if (columns[c].priority != priority)
 				continue;
 			// A wide screen gives the label some room before more columns.
-			int reserve = layout.width[MON_COLUMN_LABEL] && width >= 60 ? 8 : 0;
+			int reserve = layout.width[MON_COLUMN_LABEL] && width >= 60 ? 6 : 0;
 			if (need + reserve > left)
 				continue;
 			layout.width[c] = need - 1;
@@ -387,6 +387,7 @@ void mon_overview_draw(struct mon_grid *grid, const struct mon_model *model, str
 		draw_row(grid, &layout, rows[i].process, view, y + 1 + drawn++);
 	for (uint32_t i = 0; i < model->n_unreadable && drawn < page; i++)
 		draw_unreadable(grid, &model->unreadable[i], y + 1 + drawn++);
+	view->has_more = (uint32_t)view->scroll + (uint32_t)drawn < n_rows + model->n_unreadable;
 	const struct mon_process *selected =
 		view->is_text ? NULL : mon_model_find(model, view->selected);
 	if (selected)

@@ -226,8 +226,6 @@ void mon_process_draw(struct mon_grid *grid, const struct mon_model *model,
 	if (view->scroll < 0)
 		view->scroll = 0;
 	mon_grid_copy(grid, y, height, &sheet, view->scroll);
-	if (view->scroll < most && !view->is_text)
-		mon_draw_right(grid, 1, y + height - 1, grid->width - 2, MON_ACCENT,
-			       mon_glyph(grid, " more below ▼", " more below v"));
+	view->has_more = view->scroll < most;
 	mon_grid_fini(&sheet);
 }

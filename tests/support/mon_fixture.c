@@ -222,7 +222,7 @@ struct fixture *fixture_search(struct mon_model *model, uint64_t pid, uint64_t n
 	fixture_set(fixture, "device[0].total_bytes", 12227 * MIB);
 	fixture_tell(model, fixture);
 	set_heap(fixture, 1);
-	fixture_event(model, fixture, TELE_EVENT_PHASE, 2 * FIXTURE_S, 0, 0, "phase B");
+	fixture_event(model, fixture, TELE_EVENT_PHASE, 2 * FIXTURE_S, 0, 0, "B");
 	fixture_set(fixture, "search.phase", fixture->next_string - 1);
 	for (uint64_t i = 1; i <= n_linked; i++) {
 		char label[64];

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Screens as text fixtures: tests/golden/NAME.screen holds the characters and
+// then the style letters of a screen. UPDATE=1 rewrites them. The other tests
+// hold every size and every crowd to not crashing.
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../monitor/text.h"
+#include "../monitor/view.h"
+#include "support/mon_fixture.h"
+
+#define CROWD_MAX 80
+
+struct scene {
+	struct mon_model model;
+	struct fixture *fixtures[CROWD_MAX];
+	uint32_t n_fixtures;
+	struct mon_view view;
+};
+
+static void scene_start(struct scene *scene)
+{
+	*scene = (struct scene){0};
+	mon_model_init(&scene->model, MON_HISTORY_FULL);
+	mon_view_init(&scene->view);
+}
+
+static struct fixture *scene_add(struct scene *scene, struct fixture *fixture)
+{
+	assert_true(scene->n_fixtures < CROWD_MAX);
+	scene->fixtures[scene->n_fixtures++] = fixture;
+	return fixture;
+}
+
+static void scene_end(struct scene *scene)
+{
+	mon_model_fini(&scene->model);
+	for (uint32_t i = 0; i < scene->n_fixtures; i++)
+		fixture_free(scene->fixtures[i]);
+}
+
+// A live search, a server, a program without our malloc, and a killed search.
+static void scene_usual(struct scene *scene)
+{
+	scene_start(scene);
+	struct fixture *search = scene_add(scene, fixture_search(&scene->model, 4711, 82));
+	fixture_event(&scene->model, search, TELE_EVENT_OUT_OF_MEMORY, 84 * FIXTURE_S,
+		      UINT64_C(102) << 20, 0, "cuMemAlloc");
+	fixture_row(&scene->model, search, 85 * FIXTURE_S);
+	scene_add(scene, fixture_server(&scene->model, 4698, "redis-server *:6379"));
+	struct fixture *plain = scene_add(scene, fixture_new(4602, "python3 trainer.py"));
+	fixture_tell(&scene->model, plain);
+	fixture_set(plain, "host.rss_bytes", UINT64_C(9) << 30);
+	fixture_row(&scene->model, plain, 84 * FIXTURE_S);
+	struct fixture *killed = scene_add(scene, fixture_search(&scene->model, 4377, 20));
+	fixture_state(&scene->model, killed, TELE_KILLED);
+	mon_model_settle(&scene->model);
+}
+
+static void draw(struct scene *scene, int width, int height, struct mon_grid *grid)
+{
+	assert_int_equal(mon_grid_reset(grid, width, height, scene->view.is_ascii), 0);
+	mon_view_draw(grid, &scene->model, &scene->view);
+}
+
+static void compare_with_file(const char *path, const struct mon_out *out)
+{
+	if (getenv("UPDATE")) {
+		FILE *file = fopen(path, "w");
+		assert_non_null(file);
+		assert_int_equal(fwrite(out->bytes, 1, out->n_bytes, file), out->n_bytes);
+		assert_int_equal(fclose(file), 0);
+		return;
+	}
+	FILE *file = fopen(path, "r");
+	if (!file)
+		fail_msg("%s is not there: make it with UPDATE=1", path);
+	char *expected = calloc(1, 1 << 20);
+	assert_non_null(expected);
+	size_t n_bytes = fread(expected, 1, (1 << 20) - 1, file);
+	fclose(file);
+	if (n_bytes != out->n_bytes || memcmp(expected, out->bytes, n_bytes) != 0)
+		fail_msg("%s differs; the screen is now:\n%s", path, out->bytes);
+	free(expected);
+}
+
+static void check_golden(struct scene *scene, const char *name, int width, int height)
+{
+	struct mon_grid grid = {0};
+	struct mon_out out = {0};
+	char path[256];
+	draw(scene, width, height, &grid);
+	mon_text_write(&grid, &out);
+	mon_out_text(&out, "---- styles\n");
+	mon_text_write_styles(&grid, &out);
+	snprintf(path, sizeof(path), "tests/golden/%s_%dx%d.screen", name, width, height);
+	compare_with_file(path, &out);
+	mon_out_fini(&out);
+	mon_grid_fini(&grid);
+}
+
+static void check_all_sizes(struct scene *scene, const char *name)
+{
+	check_golden(scene, name, 80, 24);
+	check_golden(scene, name, 120, 40);
+	check_golden(scene, name, 200, 60);
+	check_golden(scene, name, 40, 12);
+}
+
+static void the_overview_is_as_drawn(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_usual(&scene);
+	scene.view.selected = scene.fixtures[1]->instance.identity.instance_id;
+	mon_model_add_unreadable(&scene.model, "/dev/shm/rollcall-0/99.x.rcs",
+				 "made by an incompatible version: 7, this is 1");
+	check_all_sizes(&scene, "overview");
+	scene_end(&scene);
+}
+
+static void the_overview_as_text_has_no_keys_and_no_selection(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_usual(&scene);
+	scene.view.is_text = true;
+	check_golden(&scene, "overview_text", 80, 24);
+	scene_end(&scene);
+}
+
+static void the_empty_overview_teaches_how_to_start(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_start(&scene);
+	check_golden(&scene, "empty", 80, 24);
+	check_golden(&scene, "empty", 40, 12);
+	scene_end(&scene);
+}
+
+static void the_process_screen_is_as_drawn(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_usual(&scene);
+	scene.view.opened = scene.fixtures[0]->instance.identity.instance_id;
+	check_all_sizes(&scene, "process");
+	scene_end(&scene);
+}
+
+static void a_process_without_books_says_so(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_usual(&scene);
+	scene.view.opened = scene.fixtures[2]->instance.identity.instance_id;
+	check_golden(&scene, "process_plain", 80, 24);
+	scene_end(&scene);
+}
+
+static void a_killed_process_is_dimmed_and_dated(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_usual(&scene);
+	scene.view.opened = scene.fixtures[3]->instance.identity.instance_id;
+	check_golden(&scene, "process_killed", 80, 24);
+	scene_end(&scene);
+}
+
+static void broken_books_are_named_in_red(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_start(&scene);
+	struct fixture *fixture = scene_add(&scene, fixture_search(&scene.model, 4711, 20));
+	fixture_set(fixture, "heap.cache_bytes", 4096);
+	fixture_set(fixture, "census.pools_freed", 3);
+	fixture_row(&scene.model, fixture, 90 * FIXTURE_S);
+	mon_model_settle(&scene.model);
+	scene.view.opened = fixture->instance.identity.instance_id;
+	check_golden(&scene, "process_broken", 80, 24);
+	scene_end(&scene);
+}
+
+static void eight_devices_have_a_block_each(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_start(&scene);
+	struct fixture *fixture = scene_add(&scene, fixture_search(&scene.model, 4711, 12));
+	for (uint32_t device = 1; device < 8; device++) {
+		char name[64];
+		fixture_add_device(fixture, device);
+		snprintf(name, sizeof(name), "device[%u].live_working_pools", device);
+		fixture_set(fixture, name, device);
+		snprintf(name, sizeof(name), "device[%u].live_working_bytes", device);
+		fixture_set(fixture, name, (uint64_t)device << 28);
+	}
+	fixture_row(&scene.model, fixture, 90 * FIXTURE_S);
+	mon_model_settle(&scene.model);
+	scene.view.opened = fixture->instance.identity.instance_id;
+	check_golden(&scene, "process_devices", 120, 40);
+	scene_end(&scene);
+}
+
+static void ascii_screens_hold_ascii_only(void **state)
+{
+	struct scene scene;
+	struct mon_grid grid = {0};
+	(void)state;
+	scene_usual(&scene);
+	scene.view.is_ascii = true;
+	struct fixture *wide = scene_add(&scene, fixture_new(77, "日本語 \xff λ"));
+	fixture_tell(&scene.model, wide);
+	fixture_row(&scene.model, wide, 84 * FIXTURE_S);
+	mon_model_settle(&scene.model);
+	for (uint32_t i = 0; i <= scene.n_fixtures; i++) {
+		scene.view.opened = i < scene.n_fixtures
+					    ? scene.fixtures[i]->instance.identity.instance_id
+					    : 0;
+		draw(&scene, 120, 40, &grid);
+		for (size_t cell = 0; cell < 120 * 40; cell++)
+			assert_true(grid.cells[cell].ch >= 0x20 && grid.cells[cell].ch < 0x7f);
+	}
+	scene.view.opened = scene.fixtures[0]->instance.identity.instance_id;
+	check_golden(&scene, "process_ascii", 80, 24);
+	mon_grid_fini(&grid);
+	scene_end(&scene);
+}
+
+static void help_lists_every_key(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_start(&scene);
+	scene.view.is_help = true;
+	check_golden(&scene, "help", 80, 40);
+	scene_end(&scene);
+}
+
+static void a_replay_has_a_transport_line(void **state)
+{
+	const struct mon_transport transport = {.file = "runs/trace.rct",
+						.is_playing = true,
+						.speed = 1,
+						.position_ns = 67 * FIXTURE_S,
+						.length_ns = 143 * FIXTURE_S,
+						.candidate = 61,
+						.n_candidates = 261};
+	struct scene scene;
+	(void)state;
+	scene_usual(&scene);
+	scene.view.transport = &transport;
+	check_golden(&scene, "transport", 80, 24);
+	check_golden(&scene, "transport", 40, 12);
+	scene_end(&scene);
+}
+
+static void paused_stands_beside_the_clock(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_usual(&scene);
+	scene.view.is_paused = true;
+	check_golden(&scene, "paused", 80, 24);
+	scene_end(&scene);
+}
+
+static void hostile_text_never_reaches_a_cell(void **state)
+{
+	static const char hostile[] = "\x1b]0;owned\x07\x1b[31mred\r\n\xe2\x80\xae"
+				      "desrever \xc2\x9b"
+				      "31m \xff\xfe \xed\xa0\x80 ok";
+	struct scene scene;
+	struct mon_grid grid = {0};
+	struct mon_out out = {0};
+	(void)state;
+	scene_start(&scene);
+	struct fixture *fixture = scene_add(&scene, fixture_new(66, hostile));
+	fixture_tell(&scene.model, fixture);
+	fixture_event(&scene.model, fixture, TELE_EVENT_PHASE, 3 * FIXTURE_S, 0, 0, hostile);
+	fixture_event(&scene.model, fixture, TELE_EVENT_CANDIDATE_BEGIN, 3 * FIXTURE_S, 1, 0,
+		      hostile);
+	fixture_event(&scene.model, fixture, TELE_EVENT_MARK, 3 * FIXTURE_S, 0, 0, hostile);
+	fixture_row(&scene.model, fixture, 4 * FIXTURE_S);
+	mon_model_add_unreadable(&scene.model, hostile, hostile);
+	mon_model_settle(&scene.model);
+	scene.view.selected = fixture->instance.identity.instance_id;
+	snprintf(scene.view.note, sizeof(scene.view.note), "%s", hostile);
+	for (int opened = 0; opened < 2; opened++) {
+		scene.view.opened = opened ? fixture->instance.identity.instance_id : 0;
+		draw(&scene, 200, 40, &grid);
+		mon_text_write(&grid, &out);
+	}
+	assert_null(memchr(out.bytes, 0x1b, out.n_bytes));
+	assert_null(memchr(out.bytes, '\r', out.n_bytes));
+	assert_null(memchr(out.bytes, 0x07, out.n_bytes));
+	assert_null(strstr(out.bytes, "\xe2\x80\xae"));
+	assert_null(strstr(out.bytes, "\xc2\x9b"));
+	assert_non_null(strstr(out.bytes, "?]0;owned??[31mred???desrever"));
+	mon_out_fini(&out);
+	mon_grid_fini(&grid);
+	scene_end(&scene);
+}
+
+// T1: sizes from 1x1 up, with each crowd, every screen.
+static void no_size_and_no_crowd_crashes_a_view(void **state)
+{
+	static const uint32_t crowds[] = {0, 1, 8, 64};
+	struct mon_grid grid = {0};
+	(void)state;
+	for (size_t i = 0; i < sizeof(crowds) / sizeof(crowds[0]); i++) {
+		struct scene scene;
+		scene_start(&scene);
+		for (uint32_t n = 0; n < crowds[i]; n++)
+			scene_add(&scene, n % 8 == 0
+						  ? fixture_search(&scene.model, 100 + n, 3 + n % 5)
+						  : fixture_server(&scene.model, 100 + n, "server"));
+		mon_model_settle(&scene.model);
+		uint64_t first = crowds[i] ? scene.fixtures[0]->instance.identity.instance_id : 0;
+		for (int height = 1; height <= 60; height += height < 14 ? 1 : 7) {
+			for (int width = 1; width <= 200; width += width < 45 ? 1 : 11) {
+				for (int screen = 0; screen < 4; screen++) {
+					scene.view.opened = screen == 1 ? first : 0;
+					scene.view.is_help = screen == 2;
+					scene.view.is_text = screen == 3;
+					scene.view.selected = first;
+					scene.view.scroll = height * 3;
+					draw(&scene, width, height, &grid);
+				}
+			}
+		}
+		scene_end(&scene);
+	}
+	mon_grid_fini(&grid);
+}
+
+static void a_terminal_too_small_says_what_it_needs(void **state)
+{
+	struct scene scene;
+	(void)state;
+	scene_usual(&scene);
+	check_golden(&scene, "too_small", 39, 12);
+	scene_end(&scene);
+}
+
+static void the_order_follows_the_column_and_keeps_the_living_on_top(void **state)
+{
+	struct scene scene;
+	uint64_t ids[8];
+	(void)state;
+	scene_usual(&scene);
+	scene.view.sort = MON_COLUMN_PID;
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 4);
+	assert_int_equal(ids[0], 0x1000 + 4602);
+	assert_int_equal(ids[3], 0x1000 + 4377); // killed, though its PID is the lowest
+	scene.view.is_inverted = true;
+	mon_overview_order(&scene.model, &scene.view, ids, 8);
+	assert_int_equal(ids[0], 0x1000 + 4711);
+	assert_int_equal(ids[3], 0x1000 + 4377);
+	scene.view.is_inverted = false;
+	scene.view.sort = MON_COLUMN_POOLS;
+	mon_overview_order(&scene.model, &scene.view, ids, 8);
+	assert_int_equal(ids[0], 0x1000 + 4711);
+	scene_end(&scene);
+}
+
+static void a_list_longer_than_the_screen_scrolls_to_the_selected_row(void **state)
+{
+	struct scene scene;
+	struct mon_grid grid = {0};
+	uint64_t ids[64];
+	(void)state;
+	scene_start(&scene);
+	for (uint32_t n = 0; n < 64; n++)
+		scene_add(&scene, fixture_server(&scene.model, 100 + n, "server"));
+	mon_model_settle(&scene.model);
+	mon_overview_order(&scene.model, &scene.view, ids, 64);
+	scene.view.selected = ids[63];
+	draw(&scene, 80, 24, &grid);
+	assert_int_equal(scene.view.scroll, 64 - mon_overview_page(&scene.view, 24));
+	scene.view.selected = ids[0];
+	draw(&scene, 80, 24, &grid);
+	assert_int_equal(scene.view.scroll, 0);
+	mon_grid_fini(&grid);
+	scene_end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_overview_is_as_drawn),
+		cmocka_unit_test(the_overview_as_text_has_no_keys_and_no_selection),
+		cmocka_unit_test(the_empty_overview_teaches_how_to_start),
+		cmocka_unit_test(the_process_screen_is_as_drawn),
+		cmocka_unit_test(a_process_without_books_says_so),
+		cmocka_unit_test(a_killed_process_is_dimmed_and_dated),
+		cmocka_unit_test(broken_books_are_named_in_red),
+		cmocka_unit_test(eight_devices_have_a_block_each),
+		cmocka_unit_test(ascii_screens_hold_ascii_only),
+		cmocka_unit_test(help_lists_every_key),
+		cmocka_unit_test(a_replay_has_a_transport_line),
+		cmocka_unit_test(paused_stands_beside_the_clock),
+		cmocka_unit_test(hostile_text_never_reaches_a_cell),
+		cmocka_unit_test(no_size_and_no_crowd_crashes_a_view),
+		cmocka_unit_test(a_terminal_too_small_says_what_it_needs),
+		cmocka_unit_test(the_order_follows_the_column_and_keeps_the_living_on_top),
+		cmocka_unit_test(a_list_longer_than_the_screen_scrolls_to_the_selected_row),
+	};
+	setenv("TZ", "UTC", 1);
+	tzset();
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
