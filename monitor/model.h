@@ -106,6 +106,11 @@ void mon_model_fini(struct mon_model *model);
 // Forgets everything but history_max: before a source starts over.
 void mon_model_clear(struct mon_model *model);
 
+// Makes *ret_copy (not initialised) a model of its own with the same content,
+// for a screen that stands still while the other goes on. Returns 0 or -ENOMEM,
+// with nothing to fini.
+int mon_model_copy(const struct mon_model *model, struct mon_model *ret_copy);
+
 // Takes one record in. An INSTANCE record of an instance that is known starts
 // it over. Copies what it keeps, except the instance itself, which has to stay
 // until the model is cleared or mon_model_forget. Returns 0 or -ENOMEM.

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Live processes as one source: every segment of a directory, found again at
+// each refresh. Of most processes only the latest row is read, one small read
+// each; those that are followed tell their whole history.
+
+#ifndef MON_LIVE_H
+#define MON_LIVE_H
+
+#include "../libtelemetry/discover.h"
+#include "../libtelemetry/error.h"
+#include "../libtelemetry/source.h"
+
+struct mon_live;
+
+// directory NULL: this user's. With follow_all every process is followed from
+// the start. Finds nothing yet: refresh does.
+int mon_live_open(const char *directory, bool follow_all, struct mon_live **ret_live,
+		  struct tele_error *ret_error);
+
+// The merged source; 0 from it means nothing more until the next refresh.
+// Closed by mon_live_close.
+struct tele_source *mon_live_source(struct mon_live *live);
+void mon_live_close(struct mon_live *live); // takes NULL
+
+// Looks at the directory and all segments again. Instances that went away are
+// gone when this returns: models must forget them (mon_live_gone) before
+// anything else.
+int mon_live_refresh(struct mon_live *live, struct tele_error *ret_error);
+
+// The instance ids that the last refresh found gone.
+const uint64_t *mon_live_gone(const struct mon_live *live, uint32_t *ret_n_gone);
+
+// Follows a process from its oldest record on; its INSTANCE record comes again.
+// It stays followed until it goes away.
+int mon_live_follow(struct mon_live *live, uint64_t instance_id, struct tele_error *ret_error);
+
+// Segments found; those with no `attach` are unreadable.
+const struct tele_found_list *mon_live_found(const struct mon_live *live);
+
+#endif
