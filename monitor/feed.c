@@ -6,7 +6,7 @@
 
 #include "feed.h"
 
-#include <stdlib.h>
+#include <errno.h>
 
 #include "../libtelemetry/banned.h"
 
@@ -43,7 +43,7 @@ int mon_feed_live(struct mon_live *live, struct mon_model *model, struct mon_mod
 		if (item->attach || item->error.code == TELE_ENOTREADY)
 			continue;
 		if (mon_model_add_unreadable(model, item->path, item->error.text))
-			return tele_fail(ret_error, TELE_ELIMIT, "out of memory");
+			return tele_fail(ret_error, -ENOMEM, "out of memory");
 	}
 	return mon_feed_more(live, model, ret_error);
 }

@@ -152,6 +152,22 @@ static void thin(struct mon_process *process)
 	process->n_history = kept;
 }
 
+int mon_model_want_history(struct mon_model *model, uint64_t instance_id)
+{
+	struct mon_process *process = mon_model_find(model, instance_id);
+	if (!process || process->history_max >= MON_HISTORY_FULL)
+		return 0;
+	if (process->history) {
+		void *grown = realloc(process->history,
+				      MON_HISTORY_FULL * sizeof(*process->history));
+		if (!grown)
+			return -ENOMEM;
+		process->history = grown;
+	}
+	process->history_max = MON_HISTORY_FULL;
+	return 0;
+}
+
 static int take_row(struct mon_model *model, struct mon_process *process,
 		    const struct tele_record *record)
 {
@@ -243,8 +259,10 @@ static int take_candidate(struct mon_process *process, const struct tele_record 
 		candidate->begin_at_ns = event->at_ns;
 	} else {
 		candidate->end_at_ns = event->at_ns;
-		candidate->outcome = event->value < TELE_OUTCOME_COUNT ? (unsigned)event->value
-								       : TELE_OUTCOME_FAILED;
+		// An outcome of a later version has failed as far as we can tell.
+		candidate->outcome = event->value > 0 && event->value < TELE_OUTCOME_COUNT
+					     ? (unsigned)event->value
+					     : TELE_OUTCOME_FAILED;
 	}
 	if (event->string_id && !candidate->label[0])
 		copy_text(candidate->label, sizeof(candidate->label), record);

@@ -116,6 +116,9 @@ int mon_model_copy(const struct mon_model *model, struct mon_model *ret_copy);
 // until the model is cleared or mon_model_forget. Returns 0 or -ENOMEM.
 int mon_model_apply(struct mon_model *model, const struct tele_record *record);
 
+// Keeps MON_HISTORY_FULL rows of this process from now on. Returns 0 or -ENOMEM.
+int mon_model_want_history(struct mon_model *model, uint64_t instance_id);
+
 // Brings what follows from the latest rows up to date (derived, broken,
 // has_evidence, is_superseded): once after a batch of records, before views.
 void mon_model_settle(struct mon_model *model);
