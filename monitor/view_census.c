@@ -175,13 +175,13 @@ void mon_draw_census(struct mon_pen *pen)
 	struct label labels[LABELS_MAX];
 	char freed[MON_NUMBER_BYTES], peak[MON_NUMBER_BYTES], rest[128];
 	const struct analysis_derived *derived = &pen->process->derived;
-	if (derived->live_pools == TELE_UNKNOWN && !derived->unreleased_contexts.is_known &&
-	    !derived->live_modules.is_known) {
+	uint32_t n_labels = read_labels(pen->process, &place, labels);
+	if (n_labels == 0 && derived->live_pools == TELE_UNKNOWN &&
+	    !derived->unreleased_contexts.is_known && !derived->live_modules.is_known) {
 		mon_draw_title(pen, "CENSUS", "n/a: no pool, context or module was recorded",
 			       MON_DIM);
 		return;
 	}
-	uint32_t n_labels = read_labels(pen->process, &place, labels);
 	mon_format_count(mon_process_value(pen->process, TELE_ID_census_pools_freed, TELE_NO_INSTANCE), freed,
 			 sizeof(freed));
 	mon_format_bytes(mon_process_value(pen->process, TELE_ID_census_peak_pool_bytes, TELE_NO_INSTANCE),

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// What keys do, without a terminal: the state of the interactive monitor over a
+// model made by hand.
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../monitor/app.h"
+#include "support/mon_fixture.h"
+
+#define SERVERS 5
+
+static const struct mon_options no_options;
+static struct mon_app app;
+static struct fixture *fixtures[SERVERS];
+
+static int start(void **state)
+{
+	(void)state;
+	app = (struct mon_app){.options = &no_options, .height = 24};
+	mon_model_init(&app.model, MON_HISTORY_SHORT);
+	mon_view_init(&app.view);
+	app.view.sort = MON_COLUMN_PID;
+	for (uint64_t i = 0; i < SERVERS; i++) {
+		char label[32];
+		snprintf(label, sizeof(label), "server %c", (char)('a' + (char)i));
+		fixtures[i] = fixture_server(&app.model, 100 + i, label);
+	}
+	mon_app_settle(&app);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	if (app.is_frozen)
+		mon_model_fini(&app.frozen);
+	mon_model_fini(&app.model);
+	for (size_t i = 0; i < SERVERS; i++)
+		fixture_free(fixtures[i]);
+	return 0;
+}
+
+static void press(enum mon_key key)
+{
+	assert_int_equal(mon_app_key(&app, (struct mon_input){.key = key}, NULL), 0);
+	mon_app_settle(&app);
+}
+
+static void type(const char *text)
+{
+	for (; *text; text++) {
+		struct mon_input input = {.key = MON_KEY_CHAR, .ch = (unsigned char)*text};
+		if (*text == 'q')
+			input.key = MON_KEY_QUIT;
+		assert_int_equal(mon_app_key(&app, input, NULL), 0);
+	}
+}
+
+static uint64_t id_of(uint64_t n)
+{
+	return fixtures[n]->instance.identity.instance_id;
+}
+
+static void the_first_row_is_selected_and_arrows_stop_at_the_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(app.view.selected, id_of(0));
+	press(MON_KEY_UP);
+	assert_int_equal(app.view.selected, id_of(0));
+	press(MON_KEY_DOWN);
+	assert_int_equal(app.view.selected, id_of(1));
+	press(MON_KEY_END);
+	press(MON_KEY_DOWN);
+	assert_int_equal(app.view.selected, id_of(SERVERS - 1));
+	press(MON_KEY_HOME);
+	assert_int_equal(app.view.selected, id_of(0));
+}
+
+static void selection_follows_the_process_when_the_order_changes(void **state)
+{
+	(void)state;
+	press(MON_KEY_DOWN);
+	press(MON_KEY_INVERT);
+	press(MON_KEY_SORT);
+	assert_int_equal(app.view.selected, id_of(1));
+	assert_int_equal(app.view.sort, MON_COLUMN_LABEL);
+	assert_true(app.view.is_inverted);
+}
+
+static void enter_opens_escape_goes_back_and_never_quits(void **state)
+{
+	(void)state;
+	press(MON_KEY_DOWN);
+	press(MON_KEY_OPEN);
+	assert_int_equal(app.view.opened, id_of(1));
+	press(MON_KEY_HELP);
+	assert_true(app.view.is_help);
+	press(MON_KEY_BACK);
+	assert_false(app.view.is_help);
+	assert_int_equal(app.view.opened, id_of(1));
+	press(MON_KEY_BACK);
+	assert_int_equal(app.view.opened, 0);
+	press(MON_KEY_BACK);
+	assert_false(app.is_quit);
+	press(MON_KEY_QUIT);
+	assert_true(app.is_quit);
+}
+
+static void find_goes_to_the_next_match_and_wraps(void **state)
+{
+	(void)state;
+	press(MON_KEY_FIND);
+	type("server d");
+	assert_string_equal(app.view.entry, "server d");
+	press(MON_KEY_OPEN);
+	assert_int_equal(app.view.selected, id_of(3));
+	assert_int_equal(app.view.opened, 0);
+	press(MON_KEY_FIND);
+	type("server");
+	press(MON_KEY_OPEN);
+	assert_int_equal(app.view.selected, id_of(4));
+	press(MON_KEY_FIND_NEXT);
+	assert_int_equal(app.view.selected, id_of(0));
+	press(MON_KEY_FIND_PREVIOUS);
+	assert_int_equal(app.view.selected, id_of(4));
+	press(MON_KEY_FIND);
+	type("101");
+	press(MON_KEY_OPEN);
+	assert_int_equal(app.view.selected, id_of(1));
+}
+
+static void what_is_typed_into_an_entry_is_text_and_no_key(void **state)
+{
+	(void)state;
+	press(MON_KEY_FIND);
+	type("quit");
+	assert_false(app.is_quit);
+	assert_string_equal(app.view.entry, "quit");
+	mon_app_key(&app, (struct mon_input){.key = MON_KEY_BACK}, NULL); // Backspace
+	assert_string_equal(app.view.entry, "qui");
+	mon_app_key(&app, (struct mon_input){.key = MON_KEY_CHAR, .ch = 0x202e}, NULL);
+	assert_string_equal(app.view.entry, "qui");
+	for (int i = 0; i < 200; i++)
+		type("x");
+	press(MON_KEY_OPEN);
+	assert_string_equal(app.view.note, "not found");
+	press(MON_KEY_FIND);
+	mon_app_key(&app, (struct mon_input){.key = MON_KEY_BACK, .ch = 0x1b}, NULL);
+	assert_int_equal(app.entry, MON_ENTRY_NONE);
+}
+
+static void pausing_keeps_sampling_below_a_picture_that_stands_still(void **state)
+{
+	(void)state;
+	press(MON_KEY_PAUSE);
+	assert_true(app.view.is_paused);
+	fixture_row(&app.model, fixtures[0], 50 * FIXTURE_S);
+	mon_app_settle(&app);
+	assert_int_equal(mon_app_shown(&app)->now_ns, 10 * FIXTURE_S);
+	assert_int_equal(app.model.now_ns, 50 * FIXTURE_S);
+	press(MON_KEY_DOWN);
+	assert_int_equal(app.view.selected, id_of(1));
+	press(MON_KEY_PAUSE);
+	assert_int_equal(mon_app_shown(&app)->now_ns, 50 * FIXTURE_S);
+}
+
+static void units_go_round(void **state)
+{
+	(void)state;
+	for (int i = 0; i < MON_UNITS_COUNT; i++)
+		press(MON_KEY_UNITS);
+	assert_int_equal(app.view.units, MON_UNITS_IEC);
+}
+
+static void a_selected_process_that_goes_away_leaves_a_valid_selection(void **state)
+{
+	(void)state;
+	press(MON_KEY_END);
+	mon_model_forget(&app.model, app.view.selected);
+	mon_app_settle(&app);
+	assert_non_null(mon_model_find(&app.model, app.view.selected));
+}
+
+static void keys_of_a_replay_do_nothing_live(void **state)
+{
+	(void)state;
+	for (int key = MON_KEY_STEP_BACK; key <= MON_KEY_JUMP; key++)
+		press((enum mon_key)key);
+	assert_int_equal(app.entry, MON_ENTRY_NONE);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+	const struct CMUnitTest tests[] = {
+		TEST(the_first_row_is_selected_and_arrows_stop_at_the_ends),
+		TEST(selection_follows_the_process_when_the_order_changes),
+		TEST(enter_opens_escape_goes_back_and_never_quits),
+		TEST(find_goes_to_the_next_match_and_wraps),
+		TEST(what_is_typed_into_an_entry_is_text_and_no_key),
+		TEST(pausing_keeps_sampling_below_a_picture_that_stands_still),
+		TEST(units_go_round),
+		TEST(a_selected_process_that_goes_away_leaves_a_valid_selection),
+		TEST(keys_of_a_replay_do_nothing_live),
+	};
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
