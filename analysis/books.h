@@ -18,8 +18,8 @@ struct analysis_books {
 	uint64_t unnamed_bytes;			  // in buckets of a later version
 	uint64_t not_resident_bytes;		  // sum of buckets marked NO
 	uint64_t retained_bytes;		  // sum of buckets marked RETAINED
-	bool is_known;	  // mapped and every bucket of the schema are known
-	bool is_balanced; // is_known, and mapped is their sum to the byte
+	bool is_known;				  // mapped and every bucket of the schema are known
+	bool is_balanced;			  // is_known, and mapped is their sum to the byte
 	struct analysis_signed unexplained_bytes; // mapped minus the sum
 };
 

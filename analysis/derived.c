@@ -23,8 +23,8 @@ static bool is_live_of_any_label(const struct tele_field *field, const char *suf
 
 // The sum of the live counts (or bytes) of all labels; unknown when one is, or
 // when there is none.
-static uint64_t sum_labels(const struct tele_schema *schema, const uint64_t *row,
-			   uint32_t n_fields, const char *suffix)
+static uint64_t sum_labels(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields,
+			   const char *suffix)
 {
 	uint64_t sum = 0;
 	bool has_any = false;
@@ -45,8 +45,8 @@ static uint64_t sum_labels(const struct tele_schema *schema, const uint64_t *row
 	return has_any ? sum : TELE_UNKNOWN;
 }
 
-void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row,
-			   uint32_t n_fields, struct analysis_derived *ret_derived)
+void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields,
+			   struct analysis_derived *ret_derived)
 {
 	struct analysis_derived derived;
 	analysis_books_read(schema, row, n_fields, &derived.books);

@@ -20,8 +20,8 @@ struct analysis_derived {
 	struct analysis_signed unreleased_contexts; // created - released: not a live count
 };
 
-void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row,
-			   uint32_t n_fields, struct analysis_derived *ret_derived);
+void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields,
+			   struct analysis_derived *ret_derived);
 
 // The numbers of `derived` by name, in the order of the JSON contract:
 // "unexplained_bytes", "predicted_resident_bytes", ... Returns false past the

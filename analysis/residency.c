@@ -76,7 +76,8 @@ void analysis_residency_read(const struct tele_schema *schema, const uint64_t *r
 
 #define VALUE(id) tele_schema_value(schema, TELE_ID_##id, TELE_NO_INSTANCE, row, n_fields)
 	residency.rss_bytes = VALUE(host_rss_bytes);
-	residency.residual_bytes = analysis_difference(residency.rss_bytes, residency.predicted_bytes);
+	residency.residual_bytes =
+		analysis_difference(residency.rss_bytes, residency.predicted_bytes);
 	residency.untouched_bytes = minus(of(0), of(VALUE(heap_untouched_bytes)));
 	residency.file_bytes = of(VALUE(host_file_bytes));
 	split_own(&residency, VALUE(self_resident_bytes), VALUE(self_segment_bytes),

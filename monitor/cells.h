@@ -11,16 +11,16 @@
 #include "../libtelemetry/base.h"
 
 // Styles by meaning, not by colour; the letter is what golden screens show.
-#define MON_STYLE_MAP(X)                                                        \
-	X(MON_NORMAL, '.')                                                      \
-	X(MON_BOLD, 'b')                                                        \
-	X(MON_DIM, 'd')						 /* stale, or a label */ \
-	X(MON_GOOD, 'g')                                                        \
-	X(MON_WARN, 'w')                                                        \
-	X(MON_BAD, 'r')						 /* the guilty number */ \
-	X(MON_ACCENT, 'a')					 /* bars, what is current */ \
-	X(MON_TITLE, 't')					 /* title and column heads */ \
-	X(MON_SELECTED, 's')					 /* the selected row */
+#define MON_STYLE_MAP(X)                                                                           \
+	X(MON_NORMAL, '.')                                                                         \
+	X(MON_BOLD, 'b')                                                                           \
+	X(MON_DIM, 'd') /* stale, or a label */                                                    \
+	X(MON_GOOD, 'g')                                                                           \
+	X(MON_WARN, 'w')                                                                           \
+	X(MON_BAD, 'r')	     /* the guilty number */                                               \
+	X(MON_ACCENT, 'a')   /* bars, what is current */                                           \
+	X(MON_TITLE, 't')    /* title and column heads */                                          \
+	X(MON_SELECTED, 's') /* the selected row */
 
 enum mon_style {
 #define X(name, letter) name,
@@ -39,7 +39,7 @@ struct mon_cell {
 	uint8_t style;
 };
 
-#define MON_GRID_WIDTH_MAX 1000
+#define MON_GRID_WIDTH_MAX  1000
 #define MON_GRID_HEIGHT_MAX 1000
 
 struct mon_grid {
@@ -60,8 +60,7 @@ struct mon_cell *mon_grid_at(const struct mon_grid *grid, int x, int y);
 // Draws text from any origin in at most `width` columns from x on, and returns
 // the columns used. What mon_text_clean would replace is replaced here too, so
 // nothing unclean can reach a cell. A text that is cut ends in '…' (ASCII: '~').
-int mon_draw_text(struct mon_grid *grid, int x, int y, int width, unsigned style,
-		  const char *text);
+int mon_draw_text(struct mon_grid *grid, int x, int y, int width, unsigned style, const char *text);
 
 // The same, at the right end of the columns [x, x + width).
 void mon_draw_right(struct mon_grid *grid, int x, int y, int width, unsigned style,

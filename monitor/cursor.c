@@ -15,11 +15,10 @@
 
 #include "../libtelemetry/banned.h"
 
-void mon_cursor_init(struct mon_cursor *cursor, struct tele_source *source,
-		     struct mon_model *model)
+void mon_cursor_init(struct mon_cursor *cursor, struct tele_source *source, struct mon_model *model)
 {
-	*cursor = (struct mon_cursor){
-		.source = source, .model = model, .first_at_ns = TELE_UNKNOWN};
+	*cursor =
+		(struct mon_cursor){.source = source, .model = model, .first_at_ns = TELE_UNKNOWN};
 }
 
 // 1 with a pending record, 0 at the end, or an error.
@@ -87,10 +86,8 @@ int mon_cursor_to_row(struct mon_cursor *cursor, uint64_t n_rows, struct tele_er
 
 uint64_t mon_process_ended(const struct mon_process *process)
 {
-	uint64_t attempted = mon_process_value(process, TELE_ID_search_candidates_attempted,
-					       TELE_NO_INSTANCE);
-	uint64_t n_open =
-		mon_process_value(process, TELE_ID_search_open_candidates, TELE_NO_INSTANCE);
+	uint64_t attempted = mon_process_field(process, TELE_ID_search_candidates_attempted);
+	uint64_t n_open = mon_process_field(process, TELE_ID_search_open_candidates);
 	if (attempted == TELE_UNKNOWN)
 		return TELE_UNKNOWN;
 	return n_open == TELE_UNKNOWN || n_open > attempted ? attempted : attempted - n_open;

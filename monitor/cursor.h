@@ -17,8 +17,8 @@ struct mon_cursor {
 	struct mon_model *model;
 	struct tele_record pending; // fetched and not applied
 	bool has_pending, is_ended;
-	uint64_t n_rows;       // applied since the start
-	uint64_t first_at_ns;  // of the first row or event; TELE_UNKNOWN
+	uint64_t n_rows;      // applied since the start
+	uint64_t first_at_ns; // of the first row or event; TELE_UNKNOWN
 };
 
 // Neither is owned.

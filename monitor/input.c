@@ -23,7 +23,7 @@ static const struct {
 	int ch, other_ch;
 	int special, other_special;
 } bindings[] = {
-#define MON_KEY(ID, shown, ch_, other_ch_, special_, other_special_, group, help) \
+#define MON_KEY(ID, shown, ch_, other_ch_, special_, other_special_, group, help)                  \
 	{MON_KEY_##ID, ch_, other_ch_, KEY_##special_, KEY_##other_special_},
 #include "keys.def"
 };

@@ -71,9 +71,10 @@ static void write_fields(struct mon_out *out, const struct mon_process *process)
 			mon_out_text(out, ",");
 		write_key(out, tele_field_full_name(field, name, sizeof(name)));
 		if (field->unit == TELE_STRING)
-			mon_json_string(out, value == TELE_UNKNOWN
-						     ? NULL
-						     : tele_instance_string(process->instance, value));
+			mon_json_string(out,
+					value == TELE_UNKNOWN
+						? NULL
+						: tele_instance_string(process->instance, value));
 		else
 			mon_json_u64(out, value);
 	}

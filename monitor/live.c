@@ -16,12 +16,12 @@
 
 struct item {
 	uint64_t instance_id;
-	struct tele_attach *attach; // the found list's
-	struct tele_source *ring;   // followed
+	struct tele_attach *attach;  // the found list's
+	struct tele_source *ring;    // followed
 	struct tele_source *retired; // a ring that failed: models point at its instance
-	bool is_told, is_asked;	    // the row of this refresh was asked for
-	bool is_found;		    // by this refresh
-	bool is_refused;	    // could not be followed; the latest row will do
+	bool is_told, is_asked;	     // the row of this refresh was asked for
+	bool is_found;		     // by this refresh
+	bool is_refused;	     // could not be followed; the latest row will do
 	enum tele_state state;
 	uint64_t lost, seq;
 	uint32_t n_fields;
@@ -163,7 +163,8 @@ int mon_live_open(const char *directory, bool follow_all, struct mon_live **ret_
 		live->has_directory = true;
 		if (strlen(directory) >= sizeof(live->directory)) {
 			free(live);
-			return tele_fail(ret_error, -ENAMETOOLONG, "the directory's name is too long");
+			return tele_fail(ret_error, -ENAMETOOLONG,
+					 "the directory's name is too long");
 		}
 		memcpy(live->directory, directory, strlen(directory) + 1);
 	}

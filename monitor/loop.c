@@ -22,8 +22,8 @@
 #include "../libtelemetry/banned.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define TICK_MS 50	   // while a replay plays
-#define IDLE_MS 3600000 // while nothing can change by itself
+#define TICK_MS	  50	  // while a replay plays
+#define IDLE_MS	  3600000 // while nothing can change by itself
 
 static volatile sig_atomic_t caught_signal;
 
@@ -87,8 +87,9 @@ struct loop {
 static int open_keys(struct loop *loop, struct tele_error *ret_error)
 {
 	if (!isatty(STDOUT_FILENO))
-		return tele_fail(ret_error, -ENOTTY,
-				 "standard output is not a terminal: use --once for text or --json");
+		return tele_fail(
+			ret_error, -ENOTTY,
+			"standard output is not a terminal: use --once for text or --json");
 	loop->keys = stdin;
 	if (isatty(STDIN_FILENO))
 		return 0;
@@ -137,8 +138,8 @@ static int advance(struct loop *loop, struct tele_error *ret_error)
 		status = mon_player_tick(app->player, now_ns - loop->ticked_at_ns, ret_error);
 		loop->is_dirty |= was_playing;
 	} else if (now_ns >= loop->refresh_at_ns) {
-		status = mon_feed_live(app->live, &app->model,
-				       app->is_frozen ? &app->frozen : NULL, ret_error);
+		status = mon_feed_live(app->live, &app->model, app->is_frozen ? &app->frozen : NULL,
+				       ret_error);
 		loop->refresh_at_ns = now_ns + loop->interval_ns;
 	}
 	loop->ticked_at_ns = now_ns;

@@ -158,8 +158,8 @@ int mon_model_want_history(struct mon_model *model, uint64_t instance_id)
 	if (!process || process->history_max >= MON_HISTORY_FULL)
 		return 0;
 	if (process->history) {
-		void *grown = realloc(process->history,
-				      MON_HISTORY_FULL * sizeof(*process->history));
+		void *grown =
+			realloc(process->history, MON_HISTORY_FULL * sizeof(*process->history));
 		if (!grown)
 			return -ENOMEM;
 		process->history = grown;
@@ -193,7 +193,7 @@ static int take_row(struct mon_model *model, struct mon_process *process,
 	};
 	process->n_rows++;
 	if (record->row[0] >= model->now_ns) {
-		uint64_t offset_ns = mon_process_value(process, TELE_ID_self_realtime_offset_ns, TELE_NO_INSTANCE);
+		uint64_t offset_ns = mon_process_field(process, TELE_ID_self_realtime_offset_ns);
 		model->now_ns = record->row[0];
 		if (offset_ns != TELE_UNKNOWN)
 			model->realtime_offset_ns = offset_ns;
@@ -214,6 +214,11 @@ uint64_t mon_process_value(const struct mon_process *process, enum tele_field_id
 		return TELE_UNKNOWN;
 	return tele_schema_value(process->instance->schema, id, instance, row->values,
 				 row->n_fields);
+}
+
+uint64_t mon_process_field(const struct mon_process *process, enum tele_field_id id)
+{
+	return mon_process_value(process, id, TELE_NO_INSTANCE);
 }
 
 // ---- Events -------------------------------------------------------------------
@@ -332,8 +337,7 @@ int mon_model_apply(struct mon_model *model, const struct tele_record *record)
 	model->n_changes++;
 	if (record->kind == TELE_RECORD_INSTANCE)
 		return take_instance(model, record);
-	struct mon_process *process =
-		mon_model_find(model, record->instance->identity.instance_id);
+	struct mon_process *process = mon_model_find(model, record->instance->identity.instance_id);
 	if (!process)
 		return 0;
 	process->is_settled = false;
@@ -350,7 +354,7 @@ int mon_model_apply(struct mon_model *model, const struct tele_record *record)
 
 static bool is_above_zero(const struct mon_process *process, enum tele_field_id id)
 {
-	uint64_t value = mon_process_value(process, id, TELE_NO_INSTANCE);
+	uint64_t value = mon_process_field(process, id);
 	return value != TELE_UNKNOWN && value > 0;
 }
 

@@ -12,11 +12,11 @@
 #include "../libtelemetry/base.h"
 #include "../libtelemetry/source.h"
 
-#define MON_LOG_MAX 256
+#define MON_LOG_MAX	   256
 #define MON_CANDIDATES_MAX 512
-#define MON_HISTORY_FULL 2048 // rows kept of a process whose history is wanted
-#define MON_HISTORY_SHORT 24  // and of one of which only the latest is
-#define MON_HISTORY_MIN 8
+#define MON_HISTORY_FULL   2048 // rows kept of a process whose history is wanted
+#define MON_HISTORY_SHORT  24	// and of one of which only the latest is
+#define MON_HISTORY_MIN	   8
 
 // Rates are taken over the rows of this time.
 #define MON_RATE_WINDOW_NS UINT64_C(20000000000)
@@ -55,12 +55,12 @@ struct mon_process {
 	struct tele_identity identity;
 	const struct tele_instance *instance; // the source's: schema, strings
 	enum tele_state state;
-	uint64_t lost;	       // records known to be missing
-	bool is_superseded;    // replaced, and a newer segment has its identity
-	bool has_evidence;     // candidates or census records were seen
-	uint64_t n_rows;       // rows seen
-	uint64_t next_seq;     // records before it were taken in
-	bool is_settled;       // what mon_model_settle fills is up to date
+	uint64_t lost;	    // records known to be missing
+	bool is_superseded; // replaced, and a newer segment has its identity
+	bool has_evidence;  // candidates or census records were seen
+	uint64_t n_rows;    // rows seen
+	uint64_t next_seq;  // records before it were taken in
+	bool is_settled;    // what mon_model_settle fills is up to date
 
 	// Rows in order of seq, thinned towards the past: the recent half is
 	// exact. history[n_history - 1] is the latest.
@@ -78,7 +78,7 @@ struct mon_process {
 
 	// Filled by mon_model_settle, from the latest row:
 	struct analysis_derived derived;
-	uint32_t n_broken;		 // invariants that the latest row breaks
+	uint32_t n_broken; // invariants that the latest row breaks
 	struct analysis_broken broken[4];
 };
 
@@ -147,8 +147,9 @@ bool mon_process_is_listed(const struct mon_process *process);
 // The latest row, or NULL before the first.
 const struct mon_row *mon_process_latest(const struct mon_process *process);
 
-// A field of the latest row; TELE_UNKNOWN when it is not there. `instance` is
-// TELE_NO_INSTANCE for sections that exist once.
+// A field of the latest row; TELE_UNKNOWN when it is not there. The first is for
+// sections that exist once, the other for instances.
+uint64_t mon_process_field(const struct mon_process *process, enum tele_field_id id);
 uint64_t mon_process_value(const struct mon_process *process, enum tele_field_id id,
 			   uint32_t instance);
 

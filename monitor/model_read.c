@@ -62,8 +62,7 @@ const char *mon_process_string(const struct mon_process *process, enum tele_fiel
 	return value == TELE_UNKNOWN ? NULL : tele_instance_string(process->instance, value);
 }
 
-double mon_process_rate(const struct mon_process *process, enum tele_field_id id,
-			uint32_t instance)
+double mon_process_rate(const struct mon_process *process, enum tele_field_id id, uint32_t instance)
 {
 	const struct mon_row *latest = mon_process_latest(process);
 	int64_t position = tele_schema_position(process->instance->schema, id, instance);
@@ -120,7 +119,7 @@ const struct mon_candidate *mon_process_candidate(const struct mon_process *proc
 
 uint64_t mon_process_outcomes(const struct mon_process *process, unsigned outcome)
 {
-#define VALUE(name) mon_process_value(process, TELE_ID_search_##name, TELE_NO_INSTANCE)
+#define VALUE(name) mon_process_field(process, TELE_ID_search_##name)
 	switch (outcome) {
 	case TELE_OUTCOME_OPEN:
 		return VALUE(open_candidates);

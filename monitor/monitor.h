@@ -21,18 +21,18 @@ enum mon_units {
 };
 
 #define MON_INTERVAL_MS_DEFAULT 1000
-#define MON_INTERVAL_MS_MIN 20
-#define MON_INTERVAL_MS_MAX 60000
+#define MON_INTERVAL_MS_MIN	20
+#define MON_INTERVAL_MS_MAX	60000
 
 // What to show. All zero is a good default.
 struct mon_options {
-	const char *directory; // where processes publish; NULL: this user's
-	const char *select;    // PID or LABEL of the process to open; NULL: the overview
-	const char *file;      // replay: the trace; "-" is standard input
-	const char *at;	       // replay: where to stop; NULL: the end. mon_at_parse
-	uint64_t interval_ms;  // between refreshes; 0: the default
+	const char *directory;	// where processes publish; NULL: this user's
+	const char *select;	// PID or LABEL of the process to open; NULL: the overview
+	const char *file;	// replay: the trace; "-" is standard input
+	const char *at;		// replay: where to stop; NULL: the end. mon_at_parse
+	uint64_t interval_ms;	// between refreshes; 0: the default
 	uint32_t width, height; // of a screen as text, in cells; 0: 80 x 24
-	bool is_ascii;	       // text without any character beyond ASCII
+	bool is_ascii;		// text without any character beyond ASCII
 	enum mon_units units;
 };
 

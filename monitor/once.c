@@ -22,7 +22,7 @@
 
 #include "../libtelemetry/banned.h"
 
-#define WIDTH_DEFAULT 80
+#define WIDTH_DEFAULT  80
 #define HEIGHT_DEFAULT 24
 
 bool mon_is_utf8_locale(void)
@@ -108,8 +108,7 @@ static int go_to_point(struct mon_cursor *cursor, const struct mon_options *opti
 		return status;
 	status = mon_cursor_to_point(cursor, &at, options->select, ret_error);
 	if (status == 0 && at.is_candidate)
-		return tele_fail(ret_error, TELE_ENOTFOUND,
-				 "the trace ends before candidate %llu",
+		return tele_fail(ret_error, TELE_ENOTFOUND, "the trace ends before candidate %llu",
 				 (unsigned long long)at.candidate);
 	return status;
 }

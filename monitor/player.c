@@ -91,8 +91,8 @@ int mon_player_tick(struct mon_player *player, uint64_t elapsed_ns, struct tele_
 	if (!player->transport.is_playing || player->cursor.first_at_ns == TELE_UNKNOWN)
 		return 0;
 	player->position_ns += (uint64_t)((double)elapsed_ns * player->transport.speed);
-	int status = mon_cursor_to_time(&player->cursor,
-					player->cursor.first_at_ns + player->position_ns, ret_error);
+	int status = mon_cursor_to_time(
+		&player->cursor, player->cursor.first_at_ns + player->position_ns, ret_error);
 	look(player);
 	if (status < 1)
 		player->transport.is_playing = false;
@@ -110,8 +110,7 @@ int mon_player_step_row(struct mon_player *player, bool is_back, struct tele_err
 {
 	uint64_t n_rows = player->cursor.n_rows;
 	if (!is_back)
-		return moved(player,
-			     mon_cursor_to_row(&player->cursor, n_rows + 1, ret_error));
+		return moved(player, mon_cursor_to_row(&player->cursor, n_rows + 1, ret_error));
 	if (n_rows <= 1)
 		return 0;
 	int status = mon_cursor_restart(&player->cursor, ret_error);

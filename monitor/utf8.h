@@ -10,7 +10,7 @@
 
 #include "../libtelemetry/base.h"
 
-#define MON_CHAR_INVALID UINT32_MAX
+#define MON_CHAR_INVALID   UINT32_MAX
 #define MON_CHAR_BYTES_MAX 4
 
 // The character at *text, which it moves on; 0 at the NUL, where it stays. A

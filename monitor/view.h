@@ -12,7 +12,7 @@
 #include "model.h"
 #include "monitor.h"
 
-#define MON_WIDTH_MIN 40
+#define MON_WIDTH_MIN  40
 #define MON_HEIGHT_MIN 12
 
 // Columns of the overview, in the order in which they stand.
@@ -39,7 +39,7 @@ struct mon_transport {
 	const char *file;
 	bool is_playing;
 	double speed;
-	uint64_t position_ns, length_ns; // since the first record
+	uint64_t position_ns, length_ns;  // since the first record
 	uint64_t candidate, n_candidates; // ended by now, and in all; TELE_UNKNOWN
 };
 

@@ -44,8 +44,9 @@ static void draw_bar_row(struct mon_pen *pen, const struct bar_row *row, bool ha
 		       mon_format_bytes(row->bytes, pen->units, bytes, sizeof(bytes)));
 	x += columns;
 	if (has_share)
-		mon_draw_right(pen->grid, x, pen->y, share_columns, MON_DIM,
-			       mon_format_share(row->bytes, row->whole_bytes, share, sizeof(share)));
+		mon_draw_right(
+			pen->grid, x, pen->y, share_columns, MON_DIM,
+			mon_format_share(row->bytes, row->whole_bytes, share, sizeof(share)));
 	pen->y++;
 }
 
@@ -147,7 +148,7 @@ void mon_draw_residency(struct mon_pen *pen)
 	const struct analysis_residency *residency = &pen->process->derived.residency;
 	const struct mon_row *row = mon_process_latest(pen->process);
 	uint64_t measured_at_ns =
-		mon_process_value(pen->process, TELE_ID_heap_resident_captured_at_ns, TELE_NO_INSTANCE);
+		mon_process_field(pen->process, TELE_ID_heap_resident_captured_at_ns);
 	char rest[96] = "", age[MON_NUMBER_BYTES];
 	if (residency->rss_bytes == TELE_UNKNOWN && residency->predicted_bytes == TELE_UNKNOWN)
 		return;

@@ -14,7 +14,7 @@
 
 #include "../libtelemetry/banned.h"
 
-#define LABELS_MAX 16
+#define LABELS_MAX  16
 #define DEVICES_MAX 64
 
 struct label {
@@ -125,8 +125,9 @@ static void draw_contexts_and_modules(struct mon_pen *pen)
 {
 	const struct analysis_derived *derived = &pen->process->derived;
 	char number[MON_NUMBER_BYTES], up[MON_NUMBER_BYTES], down[MON_NUMBER_BYTES], rest[96];
-#define COUNT(name, buffer) \
-	mon_format_count(mon_process_value(pen->process, TELE_ID_census_##name, TELE_NO_INSTANCE), buffer, sizeof(buffer))
+#define COUNT(name, buffer)                                                                        \
+	mon_format_count(mon_process_field(pen->process, TELE_ID_census_##name), buffer,           \
+			 sizeof(buffer))
 	snprintf(rest, sizeof(rest), "unreleased (%s created, %s released)",
 		 COUNT(contexts_created, up), COUNT(contexts_released, down));
 	draw_fact(pen, "contexts",
@@ -141,12 +142,12 @@ static void draw_contexts_and_modules(struct mon_pen *pen)
 
 static void draw_outlived(struct mon_pen *pen)
 {
-	uint64_t n_pools = mon_process_value(pen->process, TELE_ID_census_outlived_pools, TELE_NO_INSTANCE);
+	uint64_t n_pools = mon_process_field(pen->process, TELE_ID_census_outlived_pools);
 	char number[MON_NUMBER_BYTES], bytes[MON_NUMBER_BYTES], rest[96];
 	if (n_pools == 0 || n_pools == TELE_UNKNOWN)
 		return;
-	mon_format_bytes(mon_process_value(pen->process, TELE_ID_census_outlived_bytes, TELE_NO_INSTANCE),
-			 pen->units, bytes, sizeof(bytes));
+	mon_format_bytes(mon_process_field(pen->process, TELE_ID_census_outlived_bytes), pen->units,
+			 bytes, sizeof(bytes));
 	snprintf(rest, sizeof(rest), "pools still there after their owner closed, %s", bytes);
 	draw_fact(pen, "outlived", mon_format_count(n_pools, number, sizeof(number)), rest);
 }
@@ -182,9 +183,9 @@ void mon_draw_census(struct mon_pen *pen)
 			       MON_DIM);
 		return;
 	}
-	mon_format_count(mon_process_value(pen->process, TELE_ID_census_pools_freed, TELE_NO_INSTANCE), freed,
+	mon_format_count(mon_process_field(pen->process, TELE_ID_census_pools_freed), freed,
 			 sizeof(freed));
-	mon_format_bytes(mon_process_value(pen->process, TELE_ID_census_peak_pool_bytes, TELE_NO_INSTANCE),
+	mon_format_bytes(mon_process_field(pen->process, TELE_ID_census_peak_pool_bytes),
 			 pen->units, peak, sizeof(peak));
 	snprintf(rest, sizeof(rest), "live pools by label, %s freed, peak %s", freed, peak);
 	mon_draw_title(pen, "CENSUS", rest, MON_NORMAL);
@@ -222,7 +223,8 @@ static void draw_device(struct mon_pen *pen, uint32_t instance)
 	const struct place place = {"device", instance};
 	struct label labels[LABELS_MAX];
 	uint64_t used_bytes = mon_process_value(pen->process, TELE_ID_device_used_bytes, instance);
-	uint64_t total_bytes = mon_process_value(pen->process, TELE_ID_device_total_bytes, instance);
+	uint64_t total_bytes =
+		mon_process_value(pen->process, TELE_ID_device_total_bytes, instance);
 	uint32_t n_labels = read_labels(pen->process, &place, labels);
 	uint64_t pool_bytes = sum_bytes(labels, n_labels);
 	uint64_t whole_bytes = total_bytes == TELE_UNKNOWN ? pool_bytes : total_bytes;

@@ -148,8 +148,8 @@ static void draw_foot(struct mon_grid *grid, const struct mon_view *view)
 
 static void draw_too_small(struct mon_grid *grid)
 {
-	mon_draw_format(grid, 0, 0, grid->width, MON_NORMAL, "rollcall needs %dx%d,",
-			MON_WIDTH_MIN, MON_HEIGHT_MIN);
+	mon_draw_format(grid, 0, 0, grid->width, MON_NORMAL, "rollcall needs %dx%d,", MON_WIDTH_MIN,
+			MON_HEIGHT_MIN);
 	mon_draw_format(grid, 0, 1, grid->width, MON_NORMAL, "this is %dx%d", grid->width,
 			grid->height);
 }

@@ -15,7 +15,7 @@ static const struct {
 	const char *help;
 	enum mon_key_group group;
 } keys[] = {
-#define MON_KEY(ID, shown_, ch, other, special, other_special, group_, help_) \
+#define MON_KEY(ID, shown_, ch, other, special, other_special, group_, help_)                      \
 	{shown_, help_, MON_GROUP_##group_},
 #include "keys.def"
 };

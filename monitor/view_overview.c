@@ -17,7 +17,7 @@
 
 #define LABEL_COLUMNS_MIN 10
 #define LABEL_COLUMNS_MAX 60
-#define ROWS_MAX 4096
+#define ROWS_MAX	  4096
 
 static const struct {
 	const char *title;
@@ -103,7 +103,7 @@ static double key_of(const struct mon_process *process, enum mon_column column)
 	case MON_COLUMN_MODULES:
 		return known_signed(process->derived.live_modules);
 	case MON_COLUMN_CANDIDATES:
-		return known(mon_process_value(process, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE));
+		return known(mon_process_field(process, TELE_ID_search_candidates_attempted));
 	default:
 		return -1e300;
 	}
@@ -251,7 +251,7 @@ static const char *cell_text(const struct mon_process *process, enum mon_column 
 		return mon_format_signed_count(derived->live_modules, buffer, size);
 	case MON_COLUMN_CANDIDATES:
 		return mon_format_count(
-			mon_process_value(process, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE), buffer,
+			mon_process_field(process, TELE_ID_search_candidates_attempted), buffer,
 			size);
 	default:
 		return "-";
@@ -281,8 +281,7 @@ static void draw_row(struct mon_grid *grid, const struct layout *layout,
 		if (width == 0)
 			continue;
 		unsigned style = cell_style(process, column);
-		const char *text =
-			cell_text(process, column, view->units, buffer, sizeof(buffer));
+		const char *text = cell_text(process, column, view->units, buffer, sizeof(buffer));
 		if (columns[c].is_right)
 			mon_draw_right(grid, x, y, width, style, dash_if_unknown(text));
 		else

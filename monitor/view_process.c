@@ -15,7 +15,7 @@
 
 #include "../libtelemetry/banned.h"
 
-#define SHEET_LINES 400
+#define SHEET_LINES  400
 #define WIDE_COLUMNS 100
 
 uint64_t mon_process_age_ns(const struct mon_process *process)
@@ -108,17 +108,17 @@ void mon_draw_search(struct mon_pen *pen)
 	const struct mon_process *process = pen->process;
 	const struct mon_candidate *candidate = mon_process_candidate(process);
 	const char *phase = mon_process_phase(process);
-	uint64_t attempted = mon_process_value(process, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE);
+	uint64_t attempted = mon_process_field(process, TELE_ID_search_candidates_attempted);
 	char a[MON_NUMBER_BYTES], l[MON_NUMBER_BYTES], t[MON_NUMBER_BYTES], rate[MON_NUMBER_BYTES];
 	char rest[160];
 	if (attempted == TELE_UNKNOWN && !candidate && !phase)
 		return;
-	mon_format_count(mon_process_value(process, TELE_ID_search_candidates_linked, TELE_NO_INSTANCE), l,
+	mon_format_count(mon_process_field(process, TELE_ID_search_candidates_linked), l,
 			 sizeof(l));
-	mon_format_count(mon_process_value(process, TELE_ID_search_candidates_timed, TELE_NO_INSTANCE), t,
-			 sizeof(t));
-	mon_format_rate(mon_process_rate(process, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE), rate,
-			sizeof(rate));
+	mon_format_count(mon_process_field(process, TELE_ID_search_candidates_timed), t, sizeof(t));
+	mon_format_rate(
+		mon_process_rate(process, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE),
+		rate, sizeof(rate));
 	snprintf(rest, sizeof(rest), "%s attempted  %s linked  %s timed  %s",
 		 mon_format_count(attempted, a, sizeof(a)), l, t, rate);
 	mon_draw_title(pen, "SEARCH", rest, MON_NORMAL);

@@ -13,10 +13,10 @@
 
 #include "../libtelemetry/banned.h"
 
-#define PAIR_COLUMNS 26
+#define PAIR_COLUMNS	  26
 #define PAIR_NAME_COLUMNS 14
-#define AGE_STALE_NS UINT64_C(5000000000)
-#define LOG_LINES 12
+#define AGE_STALE_NS	  UINT64_C(5000000000)
+#define LOG_LINES	  12
 
 static const char *pair_text(const struct mon_pen *pen, const struct tele_field *field,
 			     uint64_t value, char *buffer, size_t size)
@@ -135,7 +135,7 @@ static unsigned entry_style(const struct mon_log_entry *entry)
 void mon_draw_log(struct mon_pen *pen)
 {
 	const struct mon_process *process = pen->process;
-	uint64_t offset_ns = mon_process_value(process, TELE_ID_self_realtime_offset_ns, TELE_NO_INSTANCE);
+	uint64_t offset_ns = mon_process_field(process, TELE_ID_self_realtime_offset_ns);
 	uint64_t n = process->n_log;
 	uint64_t oldest = n > LOG_LINES ? n - LOG_LINES : 0;
 	if (n == 0)

@@ -14,8 +14,8 @@
 #include "support/mon_fixture.h"
 
 static const char *const buckets[] = {
-	"heap.live_bytes",     "heap.rounding_bytes", "heap.cache_bytes",
-	"heap.span_free_bytes", "heap.returned_bytes", "heap.virgin_bytes",
+	"heap.live_bytes",	 "heap.rounding_bytes",		"heap.cache_bytes",
+	"heap.span_free_bytes",	 "heap.returned_bytes",		"heap.virgin_bytes",
 	"heap.hysteresis_bytes", "heap.segment_overhead_bytes",
 };
 
@@ -122,8 +122,8 @@ static void a_row_shorter_than_its_schema_has_unknown_books(void **state)
 	(void)state;
 	analysis_books_read(fixture->instance.schema, fixture->row, 3, &books);
 	assert_false(books.is_known);
-	assert_int_equal(analysis_invariants_check(fixture->instance.schema, fixture->row, 3, NULL, 0),
-			 0);
+	assert_int_equal(
+		analysis_invariants_check(fixture->instance.schema, fixture->row, 3, NULL, 0), 0);
 	fixture_free(fixture);
 }
 

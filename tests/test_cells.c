@@ -87,8 +87,9 @@ static void a_combining_mark_joins_the_character_before_it(void **state)
 	assert_shows("e\xcc\x81x\n");
 	// A second mark is dropped, a mark without a character too.
 	fresh(4, 1, false);
-	mon_draw_text(&grid, 0, 0, 4, MON_NORMAL, "\xcc\x81"
-						  "e\xcc\x81\xcc\x82");
+	mon_draw_text(&grid, 0, 0, 4, MON_NORMAL,
+		      "\xcc\x81"
+		      "e\xcc\x81\xcc\x82");
 	assert_shows("e\xcc\x81\n");
 }
 
@@ -100,9 +101,9 @@ static void hostile_text_becomes_question_marks(void **state)
 	assert_string_equal(mon_text_clean("tab\tnl\ncr\r\x7f", false, clean, sizeof(clean)),
 			    "tab?nl?cr??");
 	assert_string_equal(mon_text_clean("\xc2\x9b", false, clean, sizeof(clean)), "?");
-	assert_string_equal(mon_text_clean("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b", false, clean,
-					   sizeof(clean)),
-			    "???");
+	assert_string_equal(
+		mon_text_clean("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b", false, clean, sizeof(clean)),
+		"???");
 	assert_string_equal(mon_text_clean("\xff\xc0\xaf\xed\xa0\x80", false, clean, sizeof(clean)),
 			    "??????");
 	assert_string_equal(mon_text_clean("λ日", true, clean, sizeof(clean)), "??");
@@ -203,7 +204,8 @@ static void sizes_keep_their_width(void **state)
 			mon_format_bytes(cases[i].bytes, MON_UNITS_IEC, text, sizeof(text)),
 			cases[i].text);
 	for (uint64_t bytes = 1; bytes < UINT64_MAX / 3; bytes = bytes * 2 + bytes / 7 + 1) {
-		assert_true(strlen(mon_format_bytes(bytes, MON_UNITS_IEC, text, sizeof(text))) <= 7);
+		assert_true(strlen(mon_format_bytes(bytes, MON_UNITS_IEC, text, sizeof(text))) <=
+			    7);
 		assert_true(strlen(mon_format_bytes(bytes, MON_UNITS_SI, text, sizeof(text))) <= 7);
 		assert_true(strlen(mon_format_count(bytes, text, sizeof(text))) <= 6);
 	}

@@ -40,9 +40,23 @@ static void points_are_candidates_or_times(void **state)
 
 static void what_is_no_point_is_refused(void **state)
 {
-	static const char *const texts[] = {"",	   "x",	   "-1",   "1:",   "1:60",    "1:2:3:4",
-					    "61x", "#1s",  "1.5",  "s",	   "1m",      "99999999999999999999",
-					    "1s ", "1::2", "#",	   "1:2s", "9999999999999s"};
+	static const char *const texts[] = {"",
+					    "x",
+					    "-1",
+					    "1:",
+					    "1:60",
+					    "1:2:3:4",
+					    "61x",
+					    "#1s",
+					    "1.5",
+					    "s",
+					    "1m",
+					    "99999999999999999999",
+					    "1s ",
+					    "1::2",
+					    "#",
+					    "1:2s",
+					    "9999999999999s"};
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct mon_at at;

@@ -128,8 +128,8 @@ static void candidates_and_log_are_bounded(void **state)
 	(void)state;
 	fixture_tell(&model, fixture);
 	for (uint64_t i = 1; i <= 2000; i++) {
-		fixture_event(&model, fixture, TELE_EVENT_CANDIDATE_END, i * FIXTURE_S, i,
-			      i % 9, i == 2000 ? "last" : NULL);
+		fixture_event(&model, fixture, TELE_EVENT_CANDIDATE_END, i * FIXTURE_S, i, i % 9,
+			      i == 2000 ? "last" : NULL);
 		fixture_event(&model, fixture, TELE_EVENT_MARK, i * FIXTURE_S, 0, 0,
 			      i == 2000 ? "mark" : NULL);
 	}

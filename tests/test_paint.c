@@ -73,8 +73,7 @@ static void paint_views(const char *term)
 			view.opened = screen == 1 || screen == 3 ? 0x1000 + 4711 : 0;
 			view.is_help = screen == 4;
 			view.selected = screen == 5 ? 0x1000 + 5 : 0x1000 + 4711;
-			assert_int_equal(
-				mon_grid_reset(&grid, sizes[i][0], sizes[i][1], false), 0);
+			assert_int_equal(mon_grid_reset(&grid, sizes[i][0], sizes[i][1], false), 0);
 			mon_view_draw(&grid, &model, &view);
 			assert_int_equal(mon_paint_draw(paint, &grid), 0);
 			assert_screen_is(&grid);

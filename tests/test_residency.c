@@ -95,8 +95,9 @@ static void a_gibibyte_never_touched_is_a_negative_residual_named_untouched(void
 	(void)state;
 	fixture_set(fixture, "heap.mapped_bytes", gib);
 	fixture_set(fixture, "heap.live_bytes", gib);
-	static const char *const others[] = {"rounding", "cache",  "span_free", "returned",
-					     "virgin",	 "hysteresis", "segment_overhead"};
+	static const char *const others[] = {"rounding",	"cache",  "span_free",
+					     "returned",	"virgin", "hysteresis",
+					     "segment_overhead"};
 	for (size_t i = 0; i < 7; i++) {
 		char name[64];
 		snprintf(name, sizeof(name), "heap.%s_bytes", others[i]);
@@ -190,7 +191,8 @@ int main(void)
 		cmocka_unit_test(the_parts_of_the_residual_add_up_to_it),
 		cmocka_unit_test(a_segment_larger_than_the_shared_memory_is_cut_to_it),
 		cmocka_unit_test(a_gibibyte_never_touched_is_a_negative_residual_named_untouched),
-		cmocka_unit_test(without_books_prediction_and_residual_are_unknown_and_the_rest_stays),
+		cmocka_unit_test(
+			without_books_prediction_and_residual_are_unknown_and_the_rest_stays),
 		cmocka_unit_test(an_unknown_part_leaves_other_unknown_and_nothing_else),
 		cmocka_unit_test(derived_sums_pools_over_labels_and_subtracts_what_left),
 		cmocka_unit_test(derived_numbers_come_in_the_order_of_the_contract),

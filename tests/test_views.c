@@ -229,9 +229,8 @@ static void ascii_screens_hold_ascii_only(void **state)
 	fixture_row(&scene.model, wide, 84 * FIXTURE_S);
 	mon_model_settle(&scene.model);
 	for (uint32_t i = 0; i <= scene.n_fixtures; i++) {
-		scene.view.opened = i < scene.n_fixtures
-					    ? scene.fixtures[i]->instance.identity.instance_id
-					    : 0;
+		scene.view.opened =
+			i < scene.n_fixtures ? scene.fixtures[i]->instance.identity.instance_id : 0;
 		draw(&scene, 120, 40, &grid);
 		for (size_t cell = 0; cell < 120 * 40; cell++)
 			assert_true(grid.cells[cell].ch >= 0x20 && grid.cells[cell].ch < 0x7f);
@@ -327,9 +326,9 @@ static void no_size_and_no_crowd_crashes_a_view(void **state)
 		struct scene scene;
 		scene_start(&scene);
 		for (uint32_t n = 0; n < crowds[i]; n++)
-			scene_add(&scene, n % 8 == 0
-						  ? fixture_search(&scene.model, 100 + n, 3 + n % 5)
-						  : fixture_server(&scene.model, 100 + n, "server"));
+			scene_add(&scene,
+				  n % 8 == 0 ? fixture_search(&scene.model, 100 + n, 3 + n % 5)
+					     : fixture_server(&scene.model, 100 + n, "server"));
 		mon_model_settle(&scene.model);
 		uint64_t first = crowds[i] ? scene.fixtures[0]->instance.identity.instance_id : 0;
 		for (int height = 1; height <= 60; height += height < 14 ? 1 : 7) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB (UINT64_C(1) << 20)
+#define MIB		   (UINT64_C(1) << 20)
 #define REALTIME_OFFSET_NS UINT64_C(1770000000000000000)
 
 static void parse(struct fixture *fixture)
@@ -90,7 +90,8 @@ void fixture_set(struct fixture *fixture, const char *name, uint64_t value)
 
 uint64_t fixture_string(struct fixture *fixture, const char *text)
 {
-	int failed = tele_strings_define(fixture->strings, fixture->next_string, text, strlen(text));
+	int failed =
+		tele_strings_define(fixture->strings, fixture->next_string, text, strlen(text));
 	assert(failed == 0);
 	(void)failed;
 	return fixture->next_string++;
@@ -123,9 +124,8 @@ void fixture_row(struct mon_model *model, struct fixture *fixture, uint64_t at_n
 void fixture_event(struct mon_model *model, struct fixture *fixture, uint32_t type, uint64_t at_ns,
 		   uint64_t subject, uint64_t value, const char *text)
 {
-	struct tele_record record = {.kind = TELE_RECORD_EVENT,
-				     .instance = &fixture->instance,
-				     .seq = ++fixture->seq};
+	struct tele_record record = {
+		.kind = TELE_RECORD_EVENT, .instance = &fixture->instance, .seq = ++fixture->seq};
 	record.event = (struct tele_event){.seq = record.seq,
 					   .at_ns = at_ns,
 					   .subject = subject,
@@ -148,10 +148,14 @@ static void set_heap(struct fixture *fixture, uint64_t scale)
 		const char *name;
 		uint64_t bytes;
 	} buckets[] = {
-		{"heap.live_bytes", 734 * MIB + 104857},    {"heap.rounding_bytes", 58 * MIB},
-		{"heap.cache_bytes", 943718},		    {"heap.span_free_bytes", 17 * MIB},
-		{"heap.returned_bytes", 131 * MIB},	    {"heap.virgin_bytes", 264 * MIB},
-		{"heap.hysteresis_bytes", 2 * MIB + 209715}, {"heap.segment_overhead_bytes", 19 * MIB},
+		{"heap.live_bytes", 734 * MIB + 104857},
+		{"heap.rounding_bytes", 58 * MIB},
+		{"heap.cache_bytes", 943718},
+		{"heap.span_free_bytes", 17 * MIB},
+		{"heap.returned_bytes", 131 * MIB},
+		{"heap.virgin_bytes", 264 * MIB},
+		{"heap.hysteresis_bytes", 2 * MIB + 209715},
+		{"heap.segment_overhead_bytes", 19 * MIB},
 	};
 	uint64_t mapped_bytes = 0;
 	for (size_t i = 0; i < sizeof(buckets) / sizeof(buckets[0]); i++) {
@@ -175,7 +179,7 @@ static void set_census(struct fixture *fixture, const char *section, uint64_t n_
 {
 	static const char *const labels[] = {"constant", "staging", "unlabelled"};
 	char name[96];
-#define SET(field, value) \
+#define SET(field, value)                                                                          \
 	(snprintf(name, sizeof(name), "%s." field, section), fixture_set(fixture, name, value))
 	for (size_t i = 0; i < 3; i++) {
 		uint64_t n_pools = i == 0;
