@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// What a trace holds, as text.
+
+#ifndef REC_REPORT_H
+#define REC_REPORT_H
+
+#include "../libtelemetry/base.h"
+#include "../libtelemetry/error.h"
+#include "../monitor/out.h"
+
+struct rec_report_options {
+	const char *path; // "-": standard input
+	bool is_ascii;
+};
+
+// The whole summary: processes, candidates, phases, figures by class.
+int rec_report(const struct rec_report_options *options, struct mon_out *out,
+	       struct tele_error *ret_error);
+
+// The trace itself: size, blocks, span, processes, and whether it is whole.
+int rec_info(const struct rec_report_options *options, struct mon_out *out,
+	     struct tele_error *ret_error);
+
+#endif

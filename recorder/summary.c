@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// One pass over a source. Counts of candidates are those of the last row that
+// knows them: the publisher counted each boundary, also those whose events are
+// lost.
+
+#include "summary.h"
+
+#include "classes.h"
+
+#include <errno.h>
+
+#include "../libtelemetry/banned.h"
+
+enum { PHASES_MAX = 4096 };
+
+static int grow(void **items, size_t n_items, size_t *capacity, size_t item_bytes)
+{
+	if (n_items < *capacity)
+		return 0;
+	size_t wanted = *capacity ? 2 * *capacity : 16;
+	void *grown = realloc(*items, wanted * item_bytes);
+	if (!grown)
+		return -ENOMEM;
+	*items = grown;
+	*capacity = wanted;
+	return 0;
+}
+
+static struct rec_summary *summary_of(struct rec_summaries *summaries, struct tele_instance *instance)
+{
+	for (size_t i = summaries->n_items; i-- > 0;)
+		if (summaries->items[i].instance == instance)
+			return &summaries->items[i];
+	void *items = summaries->items;
+	if (grow(&items, summaries->n_items, &summaries->capacity, sizeof(summaries->items[0])) < 0)
+		return NULL;
+	summaries->items = items;
+	struct rec_summary *summary = &summaries->items[summaries->n_items++];
+	*summary = (struct rec_summary){
+		.instance = instance,
+		.first_at_ns = TELE_UNKNOWN,
+		.n_attempted = TELE_UNKNOWN,
+		.n_linked = TELE_UNKNOWN,
+	};
+	for (int i = 0; i < TELE_OUTCOME_COUNT; i++)
+		summary->outcomes[i] = TELE_UNKNOWN;
+	return summary;
+}
+
+struct class_cursor {
+	struct rec_summary *summary;
+	size_t at; // classes come in the same order, but new ones may appear between
+};
+
+static int take_class(void *context, const struct rec_class_value *value)
+{
+	struct class_cursor *cursor = context;
+	struct rec_summary *summary = cursor->summary;
+	size_t at = cursor->at;
+	while (at < summary->n_classes && strcmp(summary->classes[at].name, value->name) != 0)
+		at++;
+	if (at == summary->n_classes) {
+		void *classes = summary->classes;
+		if (grow(&classes, summary->n_classes, &summary->classes_capacity,
+			 sizeof(summary->classes[0])) < 0)
+			return -ENOMEM;
+		summary->classes = classes;
+		at = cursor->at;
+		memmove(&summary->classes[at + 1], &summary->classes[at],
+			(summary->n_classes++ - at) * sizeof(summary->classes[0]));
+		summary->classes[at] = (struct rec_class){.unit = value->unit};
+		memcpy(summary->classes[at].name, value->name, sizeof(value->name));
+	}
+	struct rec_class *class = &summary->classes[at];
+	cursor->at = at + 1;
+	class->is_last_known = value->is_known;
+	if (!value->is_known)
+		return 0;
+	if (!class->is_known)
+		class->first = class->peak = value->value;
+	class->is_known = true;
+	class->last = value->value;
+	if (value->value > class->peak)
+		class->peak = value->value;
+	return 0;
+}
+
+static void take_search(struct rec_summary *summary, const uint64_t *row, uint32_t n_fields)
+{
+	const struct tele_schema *schema = summary->instance->schema;
+#define COUNT(name) tele_schema_value(schema, TELE_ID_search_##name, 0, row, n_fields)
+	uint64_t attempted = COUNT(candidates_attempted);
+	if (attempted == TELE_UNKNOWN)
+		return;
+	uint64_t timed = COUNT(candidates_timed);
+	uint64_t kept = COUNT(candidates_kept);
+	summary->n_attempted = attempted;
+	summary->n_linked = COUNT(candidates_linked);
+	summary->outcomes[TELE_OUTCOME_OPEN] = COUNT(open_candidates);
+	summary->outcomes[TELE_OUTCOME_DECLINED] = COUNT(candidates_declined);
+	summary->outcomes[TELE_OUTCOME_LINK_FAILED] = COUNT(candidates_link_failed);
+	summary->outcomes[TELE_OUTCOME_NON_DISPATCHABLE] = COUNT(candidates_non_dispatchable);
+	summary->outcomes[TELE_OUTCOME_DEDUPLICATED] = COUNT(candidates_deduplicated);
+	summary->outcomes[TELE_OUTCOME_FAILED] = COUNT(candidates_failed);
+	summary->outcomes[TELE_OUTCOME_KEPT] = kept;
+	bool is_known = timed != TELE_UNKNOWN && kept != TELE_UNKNOWN && timed >= kept;
+	summary->outcomes[TELE_OUTCOME_TIMED] = is_known ? timed - kept : TELE_UNKNOWN;
+#undef COUNT
+}
+
+static int take_row(struct rec_summary *summary, const struct tele_record *record)
+{
+	struct class_cursor cursor = {summary, 0};
+	summary->n_rows++;
+	if (record->n_fields > 0 && record->row[0] != TELE_UNKNOWN) {
+		summary->first_at_ns = tele_min_u64(summary->first_at_ns, record->row[0]);
+		summary->last_at_ns = tele_max_u64(summary->last_at_ns, record->row[0]);
+	}
+	take_search(summary, record->row, record->n_fields);
+	return rec_each_class(summary->instance->schema, record->row, record->n_fields, take_class, &cursor);
+}
+
+static int take_event(struct rec_summary *summary, const struct tele_event *event)
+{
+	summary->n_events++;
+	summary->first_at_ns = tele_min_u64(summary->first_at_ns, event->at_ns);
+	summary->last_at_ns = tele_max_u64(summary->last_at_ns, event->at_ns);
+	struct rec_phase *phase = summary->n_phases ? &summary->phases[summary->n_phases - 1] : NULL;
+	if (event->type == TELE_EVENT_CANDIDATE_BEGIN || event->type == TELE_EVENT_CANDIDATE_END) {
+		if (event->type == TELE_EVENT_CANDIDATE_BEGIN && phase)
+			phase->n_candidates++;
+		summary->last_candidate_id = event->string_id;
+		summary->last_candidate_event = event->type;
+	}
+	if (event->type != TELE_EVENT_PHASE || summary->n_phases == PHASES_MAX)
+		return 0;
+	if (phase)
+		phase->end_at_ns = event->at_ns;
+	void *phases = summary->phases;
+	if (grow(&phases, summary->n_phases, &summary->phases_capacity, sizeof(summary->phases[0])) < 0)
+		return -ENOMEM;
+	summary->phases = phases;
+	summary->phases[summary->n_phases++] = (struct rec_phase){
+		.string_id = event->string_id,
+		.begin_at_ns = event->at_ns,
+		.end_at_ns = TELE_UNKNOWN,
+	};
+	return 0;
+}
+
+static int take_record(struct rec_summaries *summaries, const struct tele_record *record)
+{
+	if (record->instance->identity.is_observer)
+		return 0;
+	struct rec_summary *summary = summary_of(summaries, record->instance);
+	if (!summary)
+		return -ENOMEM;
+	switch (record->kind) {
+	case TELE_RECORD_ROW:
+		return take_row(summary, record);
+	case TELE_RECORD_EVENT:
+		return take_event(summary, &record->event);
+	case TELE_RECORD_GAP:
+		summary->n_gaps++;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int rec_summarise(struct tele_source *source, struct rec_summaries *summaries,
+		  struct tele_error *ret_error)
+{
+	struct tele_record record;
+	int got;
+	while ((got = tele_source_next(source, &record, ret_error)) > 0) {
+		int result = take_record(summaries, &record);
+		if (result < 0)
+			return tele_fail(ret_error, result, "out of memory for a summary of %zu processes",
+					 summaries->n_items);
+	}
+	for (size_t i = 0; i < summaries->n_items; i++) {
+		struct rec_summary *summary = &summaries->items[i];
+		if (summary->n_phases)
+			summary->phases[summary->n_phases - 1].end_at_ns = summary->last_at_ns;
+	}
+	return got;
+}
+
+void rec_summaries_fini(struct rec_summaries *summaries)
+{
+	for (size_t i = 0; i < summaries->n_items; i++) {
+		free(summaries->items[i].phases);
+		free(summaries->items[i].classes);
+	}
+	free(summaries->items);
+	*summaries = (struct rec_summaries){0};
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// A trace boiled down, record by record: for each instance its span, its
+// candidates, its phases, and first, peak and last figure of each class.
+
+#ifndef REC_SUMMARY_H
+#define REC_SUMMARY_H
+
+#include "../libtelemetry/base.h"
+#include "../libtelemetry/error.h"
+#include "../libtelemetry/fields.h"
+#include "../libtelemetry/source.h"
+
+// A class of things that may grow. Figures are signed (a residual may be
+// negative).
+struct rec_class {
+	char name[96];
+	unsigned unit; // enum tele_unit
+	bool is_known; // in one row at least
+	int64_t first, peak, last;
+	bool is_last_known; // in the last row
+};
+
+struct rec_phase {
+	uint64_t string_id;
+	uint64_t begin_at_ns, end_at_ns;
+	uint64_t n_candidates; // begun in it
+};
+
+struct rec_summary {
+	struct tele_instance *instance; // of the source
+	uint64_t first_at_ns, last_at_ns;
+	uint64_t n_rows, n_events, n_gaps;
+	uint64_t outcomes[TELE_OUTCOME_COUNT]; // by final outcome; TELE_UNKNOWN without a search
+	uint64_t n_attempted, n_linked;	       // likewise
+	struct rec_phase *phases;
+	size_t n_phases, phases_capacity;
+	uint64_t last_candidate_id; // string id of the last label begun or ended; 0: none
+	unsigned last_candidate_event; // its event type
+	struct rec_class *classes;
+	size_t n_classes, classes_capacity;
+};
+
+struct rec_summaries {
+	struct rec_summary *items; // observers left out, in order of appearance
+	size_t n_items, capacity;
+};
+
+// Reads the source to its end (a live one: to what there is now) and fills
+// *summaries, all zero at first. The source must stay open while they are used.
+int rec_summarise(struct tele_source *source, struct rec_summaries *summaries,
+		  struct tele_error *ret_error);
+
+void rec_summaries_fini(struct rec_summaries *summaries);
+
+#endif
