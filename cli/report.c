@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The verbs `report` and `info`: a trace as text; as JSON, the monitor's
+// reading at its end.
+
+#include "commands.h"
+#include "text.h"
+
+#include "../monitor/monitor.h"
+#include "../recorder/report.h"
+
+#include "../libtelemetry/banned.h"
+
+// What to do about a trace that cannot be read.
+static const char *advice(int code)
+{
+	switch (code) {
+	case TELE_EMAGIC:
+		return "name a file that `rollcall record` made";
+	case TELE_EVERSION:
+		return "use the Rollcall that made it";
+	case TELE_ETRUNCATED:
+		return "nothing was recorded in it";
+	default:
+		return "check the name and the permissions";
+	}
+}
+
+static int print(const struct cli_call *call, int result, struct mon_out *out,
+		 const struct tele_error *error)
+{
+	int status = CLI_FAILED;
+	if (result < 0) {
+		cli_fail_with(call, error, advice(error->code));
+	} else {
+		fwrite(out->bytes, 1, out->n_bytes, stdout);
+		status = cli_finish_output(call);
+	}
+	mon_out_fini(out);
+	return status;
+}
+
+int cli_report(const struct cli_call *call)
+{
+	struct mon_out out = {0};
+	struct tele_error error = {0};
+	if (cli_expect_operands(call, 1, 1, "the trace") != CLI_OK)
+		return CLI_USAGE;
+	const struct rec_report_options options = {call->operands[0], !mon_is_utf8_locale()};
+	const struct mon_options json = {.file = call->operands[0]};
+	int result = call->values[CLI_report_json] ? mon_replay_json(&json, &out, &error)
+						   : rec_report(&options, &out, &error);
+	return print(call, result, &out, &error);
+}
+
+int cli_info(const struct cli_call *call)
+{
+	struct mon_out out = {0};
+	struct tele_error error = {0};
+	if (cli_expect_operands(call, 1, 1, "the trace") != CLI_OK)
+		return CLI_USAGE;
+	const struct rec_report_options options = {call->operands[0], !mon_is_utf8_locale()};
+	return print(call, rec_info(&options, &out, &error), &out, &error);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The verbs `top`, `replay` and `list`: options for the monitor, and where its
+// screens and readings go. Without a terminal `top` and `replay` print one
+// screen, as with --once.
+
+#include "clean.h"
+#include "commands.h"
+#include "text.h"
+
+#include "../monitor/monitor.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "../libtelemetry/banned.h"
+
+static int parse_size(const struct cli_call *call, enum cli_option_id option,
+		      struct mon_options *options)
+{
+	enum { WIDTH_MAX = 1000, HEIGHT_MAX = 1000 };
+	const char *text = call->values[option];
+	unsigned width;
+	unsigned height;
+	char after;
+	if (!text)
+		return CLI_OK;
+	if (sscanf(text, "%4ux%4u%c", &width, &height, &after) != 2 || width < 1 || height < 1 ||
+	    width > WIDTH_MAX || height > HEIGHT_MAX)
+		return cli_fail(call, CLI_USAGE, "--size %s is not WIDTHxHEIGHT, each from 1 to %d", text,
+				WIDTH_MAX);
+	options->width = width;
+	options->height = height;
+	return CLI_OK;
+}
+
+// Prints what the monitor wrote. `result` is what it returned.
+static int print_out(const struct cli_call *call, int result, struct mon_out *out,
+		     const struct tele_error *error)
+{
+	int status;
+	if (result < 0) {
+		status = cli_fail_with(call, error, NULL);
+	} else if (mon_out_status(out) < 0) {
+		status = cli_fail(call, CLI_FAILED, "out of memory; close something");
+	} else {
+		if (out->n_bytes)
+			fwrite(out->bytes, 1, out->n_bytes, stdout);
+		status = cli_finish_output(call);
+	}
+	mon_out_fini(out);
+	return status;
+}
+
+static int write_reading(void *context, const char *bytes, size_t n_bytes)
+{
+	(void)context;
+	errno = 0;
+	if (fwrite(bytes, 1, n_bytes, stdout) != n_bytes || fflush(stdout) != 0)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+static int end_of_monitor(const struct cli_call *call, int result, const struct tele_error *error)
+{
+	if (result < 0)
+		return cli_fail_with(call, error, NULL);
+	return result;
+}
+
+int cli_top(const struct cli_call *call)
+{
+	struct mon_options options = {.is_ascii = !mon_is_utf8_locale()};
+	struct mon_out out = {0};
+	struct tele_error error;
+	uint64_t n_readings = 0;
+	if (cli_expect_operands(call, 0, 1, "") != CLI_OK || parse_size(call, CLI_top_size, &options) ||
+	    cli_number(call, CLI_top_batch, 1, UINT32_MAX, &n_readings) ||
+	    cli_number(call, CLI_top_interval, MON_INTERVAL_MS_MIN, MON_INTERVAL_MS_MAX,
+		       &options.interval_ms))
+		return CLI_USAGE;
+	if (n_readings && call->values[CLI_top_once])
+		return cli_fail(call, CLI_USAGE, "--batch and --once exclude each other; say one of them");
+	options.select = call->n_operands ? call->operands[0] : NULL;
+	cli_clean_automatically();
+	if (n_readings) {
+		int result = mon_top_batch(&options, n_readings, write_reading, NULL, &error);
+		return end_of_monitor(call, result, &error);
+	}
+	if (call->values[CLI_top_json])
+		return print_out(call, mon_top_json(&options, &out, &error), &out, &error);
+	if (call->values[CLI_top_once] || call->values[CLI_top_size] || !isatty(STDOUT_FILENO) ||
+	    !isatty(STDIN_FILENO))
+		return print_out(call, mon_top_once(&options, &out, &error), &out, &error);
+	return end_of_monitor(call, mon_top(&options, &error), &error);
+}
+
+int cli_replay(const struct cli_call *call)
+{
+	struct mon_options options = {.is_ascii = !mon_is_utf8_locale()};
+	struct mon_out out = {0};
+	struct mon_at at;
+	struct tele_error error;
+	if (cli_expect_operands(call, 1, 1, "the trace") != CLI_OK ||
+	    parse_size(call, CLI_replay_size, &options))
+		return CLI_USAGE;
+	options.file = call->operands[0];
+	options.at = call->values[CLI_replay_at];
+	if (options.at && mon_at_parse(options.at, &at, &error) < 0)
+		return cli_fail(call, CLI_USAGE, "--at %s is neither a time (90s, 1:30) nor a candidate (61)",
+				options.at);
+	bool is_pipe = strcmp(options.file, "-") == 0;
+	if (call->values[CLI_replay_once] || call->values[CLI_replay_size] || !isatty(STDOUT_FILENO) ||
+	    (!is_pipe && !isatty(STDIN_FILENO)))
+		return print_out(call, mon_replay_once(&options, &out, &error), &out, &error);
+	return end_of_monitor(call, mon_replay(&options, &error), &error);
+}
