@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The Rollcall developers
+"""What the black-box tests share: the build, a private directory for segments,
+programs that do what they are told, and cleaning up after all of it.
+
+Nothing here waits for a fixed time in order to be right: `wait_for` waits for a
+condition, and its limit is only there so that a broken build ends."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.environ.get("ROLLCALL_BUILD", os.path.join(REPOSITORY, "build")))
+ROLLCALL = os.path.join(BUILD, "rollcall")
+LIBRARY = os.path.join(BUILD, "librollcall.so.0")
+SCRIPT = os.path.join(BUILD, "tests", "prog", "script")
+TILESEARCH = os.path.join(BUILD, "tilesearch")
+LIMIT_S = 60
+
+
+def is_sanitized():
+    """A sanitizer's runtime must come first, so such a library is not preloaded
+    into programs that lack it."""
+    symbols = subprocess.run(["nm", "-D", LIBRARY], capture_output=True, text=True).stdout
+    return "__asan_" in symbols or "__tsan_" in symbols
+
+
+SANITIZED = os.path.exists(LIBRARY) and is_sanitized()
+needs_preload = unittest.skipIf(SANITIZED, "a sanitized library cannot be preloaded")
+needs_root = unittest.skipIf(os.geteuid() != 0, "needs root")
+
+
+def wait_for(condition, what, limit_s=LIMIT_S):
+    """Returns the first true answer of condition()."""
+    until = time.monotonic() + limit_s
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > until:
+            raise AssertionError("waited %d s in vain for %s" % (limit_s, what))
+        time.sleep(0.02)
+
+
+class Script:
+    """tests/prog/script, published from its first census call on."""
+
+    def __init__(self, case, command=None, **environment):
+        env = dict(case.environment, **environment)
+        if command is None:
+            env["LD_PRELOAD"] = LIBRARY
+            command = [SCRIPT]
+        self.process = case.start(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = int(self.process.stdout.readline())
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def do(self, line):
+        """One command that must succeed; returns its number."""
+        result = int(self.ask(line))
+        if result < 0:
+            raise AssertionError("script: %s: %d" % (line, result))
+        return result
+
+    def candidate(self, label, outcome):
+        handle = self.do("begin:" + label)
+        self.do("end %d %s" % (handle, outcome))
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def finish(self):
+        self.process.stdin.close()
+        self.process.stdin = None
+        self.process.wait(LIMIT_S)
+
+
+class Case(unittest.TestCase):
+    """A test with a directory of segments and one of files of its own."""
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="rollcall-test-", dir="/dev/shm")
+        self.files = tempfile.mkdtemp(prefix="rollcall-test-")
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ROLLCALL") and k != "LD_PRELOAD"}
+        self.environment.update(ROLLCALL_DIR=self.directory, ROLLCALL_RING_BYTES="65536", LC_ALL="C.UTF-8", TMPDIR=self.files)
+        self.processes = []
+
+    def tearDown(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        shutil.rmtree(self.files, ignore_errors=True)
+
+    def file(self, name):
+        return os.path.join(self.files, name)
+
+    def start(self, command, **options):
+        options.setdefault("env", self.environment)
+        process = subprocess.Popen(command, **options)
+        self.processes.append(process)
+        return process
+
+    def start_rollcall(self, *words, **options):
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        options.setdefault("text", True)
+        return self.start([ROLLCALL, *words], **options)
+
+    def run_command(self, command, **options):
+        options.setdefault("env", self.environment)
+        if "input" not in options:
+            options.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.run(command, stdout=options.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
+                              timeout=options.pop("timeout", LIMIT_S), **options)
+
+    def rollcall(self, *words, status=0, **options):
+        """Runs the command; its output is text unless text=False."""
+        options.setdefault("text", True)
+        done = self.run_command([ROLLCALL, *words], **options)
+        if status is not None:
+            self.assertEqual(done.returncode, status, "rollcall %s\n%s%s" % (" ".join(words), done.stdout, done.stderr))
+        return done
+
+    def fails(self, *words, status=1, **options):
+        """Runs the command, which must fail with exactly one line; returns it."""
+        done = self.rollcall(*words, status=status, **options)
+        self.assert_one_line(done.stderr)
+        return done.stderr
+
+    def assert_one_line(self, text):
+        self.assertRegex(text, r"\Arollcall[^\n]*: [^\n]+\n\Z")
+
+    def list(self):
+        return json.loads(self.rollcall("list", "--json").stdout)
+
+    def listed(self, pid):
+        found = [p for p in self.list() if p["pid"] == pid]
+        return found[-1] if found else None
+
+    def wait_state(self, pid, *states):
+        def look():
+            process = self.listed(pid)
+            return process if process and process["state"] in states else None
+        return wait_for(look, "process %d to be %s" % (pid, " or ".join(states)))
+
+    def report(self, path):
+        return json.loads(self.rollcall("report", "--json", path).stdout)
+
+    def compile(self, name, source, *options):
+        """Compiles a C program; skips the test where that is not possible."""
+        path = self.file(name)
+        done = self.run_command(["gcc", "-x", "c", "-", "-o", path, *options], input=source.encode())
+        if done.returncode != 0:
+            self.skipTest("gcc %s does not work here" % " ".join(options))
+        return path
