@@ -28,25 +28,21 @@
 // Says what will not be seen. Fills the preload, or leaves it NULL for a target
 // that would not survive it.
 static int prepare(const struct cli_call *call, const struct cli_run_options *options,
-		   struct cli_spawn *spawn, char *preload, size_t preload_size)
+		   const struct cli_target *target, struct cli_spawn *spawn, char *preload,
+		   size_t preload_size)
 {
-	struct cli_target target;
 	struct cli_libraries libraries;
 	struct tele_error error;
 	bool is_blind;
-	int result = cli_examine(call->command, &target, &error);
-	if (result < 0)
-		return cli_fail(call, result == -ENOENT ? 127 : 126, "%s; check the name, PATH and permissions",
-				error.text);
-	const char *why = cli_target_blindness(&target, &is_blind);
-	if (why && target.has_own_malloc && !is_blind && options->without_alloc)
+	const char *why = cli_target_blindness(target, &is_blind);
+	if (why && target->has_own_malloc && !is_blind && options->without_alloc)
 		why = NULL;
 	if (why && options->is_strict)
 		return cli_fail(call, CLI_FAILED, "%s %s; it was not started, without --strict it would be",
-				target.path, why);
+				target->path, why);
 	if (why)
-		cli_note(call, "%s %s", target.path, why);
-	if (target.is_musl)
+		cli_note(call, "%s %s", target->path, why);
+	if (target->is_musl)
 		return CLI_OK;
 	if (cli_find_libraries(&libraries, &error) < 0)
 		return cli_fail_with(call, &error, NULL);
@@ -182,7 +178,7 @@ static void monitor(const struct cli_call *call, struct cli_child *child, const 
 
 // ---- The verb --------------------------------------------------------------------------
 
-static int fail_spawn(const struct cli_call *call, int result, const struct tele_error *error)
+static int fail_start(const struct cli_call *call, int result, const struct tele_error *error)
 {
 	return cli_fail(call, result == -ENOENT ? 127 : 126, "%s; check the name, PATH and permissions",
 			error->text);
@@ -206,11 +202,17 @@ int cli_run_command(const struct cli_call *call, const struct cli_run_options *o
 	char preload[2 * PATH_MAX + 2];
 	char output_path[PATH_MAX];
 	struct cli_recording recording = {0};
+	struct cli_target target;
 	struct cli_child child;
 	struct tele_error error;
 	pid_t recorder = 0;
+	int result = cli_examine(call->command, &target, &error);
+	if (result < 0)
+		return fail_start(call, result, &error);
 	spawn->argv = call->command;
-	int status = prepare(call, options, spawn, preload, sizeof(preload));
+	spawn->path = target.command;
+	spawn->is_shell_text = target.is_text;
+	int status = prepare(call, options, &target, spawn, preload, sizeof(preload));
 	if (status == CLI_OK && options->has_top)
 		status = make_output_file(call, output_path, sizeof(output_path));
 	if (status != CLI_OK)
@@ -223,11 +225,11 @@ int cli_run_command(const struct cli_call *call, const struct cli_run_options *o
 					    options->has_progress);
 	if (status != CLI_OK)
 		return status;
-	int result = cli_spawn(spawn, &child, &error);
+	result = cli_spawn(spawn, &child, &error);
 	if (result < 0) {
 		if (options->record)
 			cli_recording_close(&recording, CLI_FAILED);
-		return fail_spawn(call, result, &error);
+		return fail_start(call, result, &error);
 	}
 	recording.choice.root = child.pid;
 	bool is_beside = options->record && !options->has_top;

@@ -150,6 +150,26 @@ static int redirect(const char *output_path)
 	return 0;
 }
 
+// Executes the file; returns only on failure. A file that the kernel does not
+// know goes to the shell only when it is text, else the shell would make what it
+// can of a damaged binary.
+static void execute(const struct cli_spawn *spawn)
+{
+	execv(spawn->path, spawn->argv);
+	if (errno != ENOEXEC || !spawn->is_shell_text)
+		return;
+	size_t n_words = 0;
+	while (spawn->argv[n_words])
+		n_words++;
+	char **words = calloc(n_words + 2, sizeof(words[0]));
+	if (!words)
+		return;
+	words[0] = strdup("sh");
+	words[1] = strdup(spawn->path);
+	memcpy(words + 2, spawn->argv + 1, n_words * sizeof(words[0]));
+	execv("/bin/sh", words);
+}
+
 static _Noreturn void become(const struct cli_spawn *spawn, int failed)
 {
 	int error = 0;
@@ -161,7 +181,7 @@ static _Noreturn void become(const struct cli_spawn *spawn, int failed)
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 	if (!error) {
 		set_environment(spawn);
-		execvp(spawn->argv[0], spawn->argv);
+		execute(spawn);
 		error = errno;
 	}
 	ssize_t ignored = write(failed, &error, sizeof(error));

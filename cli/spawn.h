@@ -25,6 +25,8 @@ int cli_find_libraries(struct cli_libraries *ret_libraries, struct tele_error *r
 // How a command is to be started. NULL and false: as it is.
 struct cli_spawn {
 	char *const *argv;
+	const char *path;    // of the file to execute
+	bool is_shell_text;  // which /bin/sh reads, as there is no #! in it
 	const char *preload; // what goes before the user's own LD_PRELOAD
 	const char *interval_ms, *label, *children;
 	bool without_cmdline;

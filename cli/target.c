@@ -102,6 +102,14 @@ static bool read_script(int fd, char ret_name[LINE_BYTES_MAX])
 	return true;
 }
 
+// Whether the beginning of a file is text, as shells judge it.
+static bool has_text(int fd)
+{
+	char bytes[128];
+	ssize_t got = pread(fd, bytes, sizeof(bytes), 0);
+	return got >= 0 && memchr(bytes, '\0', (size_t)got) == NULL;
+}
+
 // Whether the kernel starts the file in secure mode, in which the loader takes
 // preloads from system directories only.
 static bool is_privileged(const char *path, int fd)
@@ -151,12 +159,15 @@ int cli_examine(char *const argv[], struct cli_target *ret_target, struct tele_e
 		if (error)
 			return tele_fail(ret_error, error, "cannot start %s: its interpreter %s: %s", argv[0],
 					 next, tele_strerror(error));
+		if (depth == 0)
+			memcpy(target.command, target.path, sizeof(target.command));
 		int fd = open(target.path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		if (fd < 0) {
 			target.is_unread = true;
 			break;
 		}
 		bool is_script = !examine_elf(fd, &target) && read_script(fd, name);
+		target.is_text = depth == 0 && !target.is_elf && !is_script && has_text(fd);
 		close(fd);
 		if (!is_script)
 			break;

@@ -13,9 +13,11 @@
 #include <limits.h>
 
 struct cli_target {
-	char path[PATH_MAX];   // what the kernel loads in the end
+	char command[PATH_MAX]; // the file behind argv[0]
+	char path[PATH_MAX];	// what the kernel loads in the end
 	char interpreter[256]; // PT_INTERP: the dynamic loader; "" without one
 	bool is_elf;
+	bool is_text; // neither ELF nor #!, and its beginning is text: for a shell
 	bool is_static;	     // no dynamic loader: preloads are ignored
 	bool is_musl;	     // its loader ends the process on our library
 	bool is_foreign;     // another word size or machine than ours

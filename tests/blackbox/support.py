@@ -124,6 +124,7 @@ class Case(unittest.TestCase):
 
     def run_command(self, command, **options):
         options.setdefault("env", self.environment)
+        options.setdefault("cwd", self.files)
         if "input" not in options:
             options.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.run(command, stdout=options.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,

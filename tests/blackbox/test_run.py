@@ -242,10 +242,18 @@ class Blind(Case):
             os.chmod(path, 0o755)
             done = self.rollcall("run", "--strict", path, status=None)
             self.assertGreaterEqual(done.returncode, 0)
-        for cut in (0, 1, 16, 63, 64, 500):
+        self.assertEqual(sorted(os.listdir(self.files)), ["damaged", "whole"])
+        for cut in (16, 63, 64):
             with open(path, "wb") as file:
                 file.write(bytes_[:cut])
-            self.rollcall("run", path, status=None)
+            self.rollcall("run", path, status=126)
+
+    def test_a_text_without_an_interpreter_goes_to_the_shell(self):
+        path = self.file("text")
+        with open(path, "w") as file:
+            file.write("echo $0 $1; exit 4\n")
+        os.chmod(path, 0o755)
+        self.assertEqual(self.rollcall("run", path, "word", status=4).stdout, path + " word\n")
 
 
 @needs_preload
