@@ -197,8 +197,9 @@ static int make_output_file(const struct cli_call *call, char *path, size_t size
 }
 
 int cli_run_command(const struct cli_call *call, const struct cli_run_options *options,
-		    struct cli_spawn *spawn)
+		    const struct cli_spawn *wanted)
 {
+	struct cli_spawn spawn = *wanted;
 	char preload[2 * PATH_MAX + 2];
 	char output_path[PATH_MAX];
 	struct cli_recording recording = {0};
@@ -209,23 +210,23 @@ int cli_run_command(const struct cli_call *call, const struct cli_run_options *o
 	int result = cli_examine(call->command, &target, &error);
 	if (result < 0)
 		return fail_start(call, result, &error);
-	spawn->argv = call->command;
-	spawn->path = target.command;
-	spawn->is_shell_text = target.is_text;
-	int status = prepare(call, options, &target, spawn, preload, sizeof(preload));
+	spawn.argv = call->command;
+	spawn.path = target.command;
+	spawn.is_shell_text = target.is_text;
+	int status = prepare(call, options, &target, &spawn, preload, sizeof(preload));
 	if (status == CLI_OK && options->has_top)
 		status = make_output_file(call, output_path, sizeof(output_path));
 	if (status != CLI_OK)
 		return status;
 	if (options->has_top)
-		spawn->output_path = output_path;
+		spawn.output_path = output_path;
 	cli_clean_automatically();
 	if (options->record)
 		status = cli_recording_open(&recording, call, options->record, options->replace,
 					    options->has_progress);
 	if (status != CLI_OK)
 		return status;
-	result = cli_spawn(spawn, &child, &error);
+	result = cli_spawn(&spawn, &child, &error);
 	if (result < 0) {
 		if (options->record)
 			cli_recording_close(&recording, CLI_FAILED);

@@ -18,10 +18,10 @@ struct cli_run_options {
 	uint64_t seconds; // stop recording after so many; 0: not
 };
 
-// Runs call->command as the options and `spawn` (argv and preload are filled in
-// here) say, and returns the exit status of the verb: the command's, 128 + N,
+// Runs call->command as the options and `wanted` (whose file, words and preload
+// are found here) say, and returns the exit status of the verb: the command's, 128 + N,
 // 126, 127, or 1 when Rollcall itself failed.
 int cli_run_command(const struct cli_call *call, const struct cli_run_options *options,
-		    struct cli_spawn *spawn);
+		    const struct cli_spawn *wanted);
 
 #endif
