@@ -85,7 +85,8 @@ int tele_schema_parse(struct tele_schema *schema, const uint8_t *bytes, size_t n
 // means device[0].
 int64_t tele_schema_find(const struct tele_schema *schema, const char *name);
 
-// The same by id and instance, without a search where it is a PROCESS section.
+// The same by id and instance, without a search where it is a PROCESS section
+// (whose instance does not matter).
 int64_t tele_schema_position(const struct tele_schema *schema, enum tele_field_id id,
 			     uint32_t instance);
 

@@ -319,6 +319,8 @@ int64_t tele_schema_position(const struct tele_schema *schema, enum tele_field_i
 	uint32_t first = schema->positions[id];
 	if (first == UINT32_MAX)
 		return -1;
+	if (tele_builtin_sections[tele_builtin_fields[id].section].scope == TELE_SCOPE_PROCESS)
+		return first;
 	for (uint32_t i = first; i < schema->n_fields; i++)
 		if (schema->fields[i].builtin == (int)id && schema->fields[i].instance == instance)
 			return i;

@@ -93,9 +93,9 @@ void tele_ring_seal(struct tele_ring *ring);
 // stored before.
 void tele_ring_control(struct tele_ring *ring, enum tele_control word, uint64_t value);
 
-// Bytes of the writer's own memory that it has touched, estimated from what it
-// used: for self.resident_bytes.
-uint64_t tele_ring_touched_bytes(const struct tele_ring *ring);
+// Bytes of [memory, memory + n_bytes) that are resident, in whole pages, as the
+// kernel says (mincore); TELE_UNKNOWN when it does not.
+uint64_t tele_resident_bytes_of(const void *memory, size_t n_bytes);
 
 // Where rows hold string ids, and how to find their texts. The list outlives
 // the ring and may grow with the schema.

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../banned.h"
 
@@ -207,11 +208,20 @@ int tele_ring_commit(struct tele_ring *ring, const struct tele_commit *commit)
 	return ring->failed;
 }
 
-uint64_t tele_ring_touched_bytes(const struct tele_ring *ring)
+uint64_t tele_resident_bytes_of(const void *memory, size_t n_bytes)
 {
-	size_t rows = 8 * (size_t)ring->n_fields * TELE_CHUNK_ROWS_MAX;
-	size_t fixed = offsetof(struct tele_ring_memory, block_offsets) -
-		       8 * TELE_CODEC_WORDS(TELE_SEGMENT_FIELDS_MAX) +
-		       8 * TELE_CODEC_WORDS(ring->n_fields);
-	return fixed + rows + tele_block_scratch_bytes(ring->n_fields);
+	uint8_t resident[256];
+	uint64_t pages = 0;
+	uintptr_t end = (uintptr_t)memory + n_bytes;
+	uintptr_t at = (uintptr_t)memory & ~(uintptr_t)(TELE_PAGE_BYTES - 1);
+	while (at < end) {
+		size_t n_pages = (end - at + TELE_PAGE_BYTES - 1) / TELE_PAGE_BYTES;
+		n_pages = tele_min_u64(n_pages, sizeof(resident));
+		if (mincore((void *)at, n_pages * TELE_PAGE_BYTES, resident) < 0)
+			return TELE_UNKNOWN;
+		for (size_t i = 0; i < n_pages; i++)
+			pages += resident[i] & 1;
+		at += n_pages * TELE_PAGE_BYTES;
+	}
+	return pages * TELE_PAGE_BYTES;
 }

@@ -119,7 +119,7 @@ static void fill_self(struct tele_sampler *sampler, uint64_t at_ns)
 		.publish_ns = sampler->publish_ns,
 		.segment_bytes = sampler->file.layout.segment_bytes,
 		.threads = 1,
-		.resident_bytes = tele_ring_touched_bytes(&sampler->ring),
+		.resident_bytes = sampler->resident_bytes,
 	};
 	memcpy(section_values(sampler, TELE_SECTION_SELF), &self, sizeof(self));
 }
@@ -238,9 +238,22 @@ static void note_evidence(struct tele_sampler *sampler)
 	tele_ring_control(&sampler->ring, TELE_CONTROL_EVIDENCE, 1);
 }
 
+// What our own memory holds of the process's: this sampler and the writer.
+static void measure_self(struct tele_sampler *sampler, uint64_t now)
+{
+	if (now < sampler->resident_due_at_ns)
+		return;
+	uint64_t own = tele_resident_bytes_of(sampler, sizeof(*sampler));
+	uint64_t writer = tele_resident_bytes_of(sampler->ring.memory, sampler->ring.memory_bytes);
+	bool is_known = own != TELE_UNKNOWN && writer != TELE_UNKNOWN;
+	sampler->resident_bytes = is_known ? own + writer : TELE_UNKNOWN;
+	sampler->resident_due_at_ns = now + NS_PER_S;
+}
+
 void tele_sampler_tick(struct tele_sampler *sampler)
 {
 	uint64_t now = rollcall_clock_ns();
+	measure_self(sampler, now);
 	watch_clock(sampler, now);
 	apply_registrations(sampler);
 	drain(sampler);
@@ -270,6 +283,7 @@ int tele_sampler_start(struct tele_sampler *sampler, const struct tele_settings 
 	sampler->n_string_fields = 0;
 	sampler->n_applied = 0;
 	sampler->publish_ns = 0;
+	sampler->resident_due_at_ns = 0;
 	sampler->realtime_offset_ns = 0;
 	sampler->is_evidence = false;
 	sampler->ring.memory = NULL;

@@ -23,6 +23,7 @@ struct tele_sampler {
 	uint32_t n_applied; // entries of the registry that are in the schema
 	uint64_t slow_due_at_ns[TELE_REGISTRY_MAX];
 	uint64_t publish_ns;
+	uint64_t resident_bytes, resident_due_at_ns; // of our own memory
 	int64_t realtime_offset_ns;
 	bool is_evidence;
 };
