@@ -31,8 +31,8 @@ static bool is_listed(const struct tele_attach *attach, const struct tele_instan
 static void count_pools(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields,
 			char *buffer, size_t size)
 {
-	uint64_t working = tele_schema_value(schema, TELE_ID_census_live_working_pools, 0, row, n_fields);
-	uint64_t constant = tele_schema_value(schema, TELE_ID_census_live_constant_pools, 0, row, n_fields);
+	uint64_t working = tele_schema_value(schema, TELE_ID_census_live_working_pools, TELE_NO_INSTANCE, row, n_fields);
+	uint64_t constant = tele_schema_value(schema, TELE_ID_census_live_constant_pools, TELE_NO_INSTANCE, row, n_fields);
 	if (working == TELE_UNKNOWN || constant == TELE_UNKNOWN)
 		snprintf(buffer, size, "-");
 	else
@@ -64,14 +64,14 @@ static void print_process(struct tele_attach *attach, uint64_t now_ns)
 		n_fields = 0;
 	uint64_t until_ns = is_alive ? now_ns : tele_attach_heartbeat_ns(attach);
 	count_pools(instance->schema, row, n_fields, pools, sizeof(pools));
-	count_text(tele_schema_value(instance->schema, TELE_ID_search_candidates_attempted, 0, row, n_fields),
+	count_text(tele_schema_value(instance->schema, TELE_ID_search_candidates_attempted, TELE_NO_INSTANCE, row, n_fields),
 		   candidates, sizeof(candidates));
 	snprintf(label, sizeof(label), "%s", identity->label[0] ? identity->label : identity->comm);
 	cli_cut(cli_clean(label), LABEL_COLUMNS);
 	printf("%7llu  %-13s %7s %11s %9s %6s  %s\n", (unsigned long long)identity->pid,
 	       tele_state_name(instance->state),
 	       cli_duration_text(until_ns > identity->created_at_ns ? until_ns - identity->created_at_ns : 0, up),
-	       cli_bytes_text(tele_schema_value(instance->schema, TELE_ID_host_rss_bytes, 0, row, n_fields), rss),
+	       cli_bytes_text(tele_schema_value(instance->schema, TELE_ID_host_rss_bytes, TELE_NO_INSTANCE, row, n_fields), rss),
 	       pools, candidates, label);
 }
 

@@ -49,7 +49,7 @@ struct reading {
 };
 
 static int take_rows(const struct reading *reading, const struct class_row *rows, size_t n_rows,
-		     uint32_t instance, bool is_device)
+		     uint32_t instance)
 {
 	for (size_t i = 0; i < n_rows; i++) {
 		struct rec_class_value value = {.unit = tele_builtin_fields[rows[i].plus].unit};
@@ -61,7 +61,7 @@ static int take_rows(const struct reading *reading, const struct class_row *rows
 							     reading->row, reading->n_fields);
 		value.is_known = plus != TELE_UNKNOWN && minus != TELE_UNKNOWN;
 		value.value = value.is_known ? (int64_t)(plus - minus) : 0;
-		if (is_device)
+		if (instance != TELE_NO_INSTANCE)
 			snprintf(value.name, sizeof(value.name), "device[%u].%s", instance, rows[i].name);
 		else
 			snprintf(value.name, sizeof(value.name), "%s", rows[i].name);
@@ -79,7 +79,7 @@ static int take_devices(const struct reading *reading)
 		if (field->builtin != TELE_ID_device_captured_at_ns)
 			continue;
 		int result = take_rows(reading, device_classes, TELE_ARRAY_LEN(device_classes),
-				       field->instance, true);
+				       field->instance);
 		if (result < 0)
 			return result;
 	}
@@ -124,11 +124,11 @@ int rec_each_class(const struct tele_schema *schema, const uint64_t *row, uint32
 		   rec_class_fn take, void *context)
 {
 	const struct reading reading = {schema, row, n_fields, take, context};
-	int result = take_rows(&reading, process_classes, TELE_ARRAY_LEN(process_classes), 0, false);
+	int result = take_rows(&reading, process_classes, TELE_ARRAY_LEN(process_classes), TELE_NO_INSTANCE);
 	if (result >= 0)
 		result = take_devices(&reading);
 	if (result >= 0)
-		result = take_rows(&reading, host_classes, TELE_ARRAY_LEN(host_classes), 0, false);
+		result = take_rows(&reading, host_classes, TELE_ARRAY_LEN(host_classes), TELE_NO_INSTANCE);
 	if (result >= 0)
 		result = take_residual(&reading);
 	return result < 0 ? result : take_app(&reading);

@@ -8,6 +8,7 @@
 #include "observer.h"
 
 #include "../libtelemetry/schema.h"
+#include "../libtelemetry/segment.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -146,7 +147,7 @@ int rec_observer_gap(struct rec_observer *observer, const struct tele_instance *
 		.type = TELE_EVENT_GAP,
 		.subject = gap_from,
 		.value = gap_to - gap_from,
-		.string_id = observer->next_seq + 1,
+		.string_id = TELE_STRING_TRANSIENT + observer->n_strings,
 	};
 	int result = note(observer, event, writer, ret_error);
 	if (result < 0)

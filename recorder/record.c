@@ -180,7 +180,9 @@ static int follow(struct rec_recorder *recorder, struct tele_attach *attach, boo
 	// The state was read before the records, so an ended process has no more.
 	enum tele_state state = instance->state;
 	bool is_over = !tele_state_is_alive(state);
-	int result = announce(recorder, follower, attach, 0, ret_error);
+	int result = 0;
+	if (follower->schema_bytes == 0)
+		result = announce(recorder, follower, attach, 0, ret_error);
 	if (result == 0)
 		result = drain(recorder, follower, attach, is_sync || is_over, ret_error);
 	if (result < 0)

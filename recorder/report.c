@@ -68,23 +68,24 @@ static void print_candidates(const struct printer *printer, const struct rec_sum
 	if (summary->outcomes[TELE_OUTCOME_OPEN])
 		print_count(printer, "; ", summary->outcomes[TELE_OUTCOME_OPEN], "still open");
 	mon_out_text(printer->out, "\n");
-	const char *label = tele_instance_string(summary->instance, summary->last_candidate_id);
 	char text[TEXT_BYTES];
-	if (label)
+	if (summary->last_candidate_event)
 		mon_out_format(printer->out, "  last        %s: %s\n",
 			       summary->last_candidate_event == TELE_EVENT_CANDIDATE_BEGIN ? "begun" : "ended",
-			       mon_text_clean(label, printer->options->is_ascii, text, sizeof(text)));
+			       mon_text_clean(summary->last_candidate, printer->options->is_ascii, text,
+					      sizeof(text)));
 }
 
 static void print_phases(const struct printer *printer, const struct rec_summary *summary)
 {
 	for (size_t i = 0; i < summary->n_phases; i++) {
 		const struct rec_phase *phase = &summary->phases[i];
-		const char *name = tele_instance_string(summary->instance, phase->string_id);
 		char text[TEXT_BYTES];
 		mon_out_format(printer->out, "  %-10s  %s: %" PRIu64 " candidate%s in %.1f s\n",
 			       i ? "" : "phases",
-			       name ? mon_text_clean(name, printer->options->is_ascii, text, sizeof(text)) : "?",
+			       phase->name[0] ? mon_text_clean(phase->name, printer->options->is_ascii, text,
+							       sizeof(text))
+					      : "?",
 			       phase->n_candidates, plural(phase->n_candidates),
 			       seconds_between(phase->begin_at_ns, phase->end_at_ns));
 	}

@@ -90,7 +90,7 @@ static int take_class(void *context, const struct rec_class_value *value)
 static void take_search(struct rec_summary *summary, const uint64_t *row, uint32_t n_fields)
 {
 	const struct tele_schema *schema = summary->instance->schema;
-#define COUNT(name) tele_schema_value(schema, TELE_ID_search_##name, 0, row, n_fields)
+#define COUNT(name) tele_schema_value(schema, TELE_ID_search_##name, TELE_NO_INSTANCE, row, n_fields)
 	uint64_t attempted = COUNT(candidates_attempted);
 	if (attempted == TELE_UNKNOWN)
 		return;
@@ -122,6 +122,13 @@ static int take_row(struct rec_summary *summary, const struct tele_record *recor
 	return rec_each_class(summary->instance->schema, record->row, record->n_fields, take_class, &cursor);
 }
 
+// An id may mean something else by the next block, so the text is copied.
+static void copy_text(const struct rec_summary *summary, uint64_t id, char text[TELE_STRING_BYTES_MAX + 1])
+{
+	const char *found = id ? tele_instance_string(summary->instance, id) : NULL;
+	snprintf(text, TELE_STRING_BYTES_MAX + 1, "%s", found ? found : "");
+}
+
 static int take_event(struct rec_summary *summary, const struct tele_event *event)
 {
 	summary->n_events++;
@@ -131,7 +138,7 @@ static int take_event(struct rec_summary *summary, const struct tele_event *even
 	if (event->type == TELE_EVENT_CANDIDATE_BEGIN || event->type == TELE_EVENT_CANDIDATE_END) {
 		if (event->type == TELE_EVENT_CANDIDATE_BEGIN && phase)
 			phase->n_candidates++;
-		summary->last_candidate_id = event->string_id;
+		copy_text(summary, event->string_id, summary->last_candidate);
 		summary->last_candidate_event = event->type;
 	}
 	if (event->type != TELE_EVENT_PHASE || summary->n_phases == PHASES_MAX)
@@ -143,10 +150,10 @@ static int take_event(struct rec_summary *summary, const struct tele_event *even
 		return -ENOMEM;
 	summary->phases = phases;
 	summary->phases[summary->n_phases++] = (struct rec_phase){
-		.string_id = event->string_id,
 		.begin_at_ns = event->at_ns,
 		.end_at_ns = TELE_UNKNOWN,
 	};
+	copy_text(summary, event->string_id, summary->phases[summary->n_phases - 1].name);
 	return 0;
 }
 

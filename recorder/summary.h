@@ -8,6 +8,7 @@
 #define REC_SUMMARY_H
 
 #include "../libtelemetry/base.h"
+#include "../libtelemetry/block.h"
 #include "../libtelemetry/error.h"
 #include "../libtelemetry/fields.h"
 #include "../libtelemetry/source.h"
@@ -23,7 +24,7 @@ struct rec_class {
 };
 
 struct rec_phase {
-	uint64_t string_id;
+	char name[TELE_STRING_BYTES_MAX + 1]; // foreign; "" when its text is lost
 	uint64_t begin_at_ns, end_at_ns;
 	uint64_t n_candidates; // begun in it
 };
@@ -36,8 +37,8 @@ struct rec_summary {
 	uint64_t n_attempted, n_linked;	       // likewise
 	struct rec_phase *phases;
 	size_t n_phases, phases_capacity;
-	uint64_t last_candidate_id; // string id of the last label begun or ended; 0: none
-	unsigned last_candidate_event; // its event type
+	char last_candidate[TELE_STRING_BYTES_MAX + 1]; // last label begun or ended; foreign
+	unsigned last_candidate_event;			// its event type; 0: none
 	struct rec_class *classes;
 	size_t n_classes, classes_capacity;
 };

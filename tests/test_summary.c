@@ -21,6 +21,7 @@ struct array_source {
 	struct tele_source source;
 	struct tele_instance instance;
 	struct tele_plan *plan;
+	struct tele_strings *strings;
 	struct tele_record records[RECORDS_MAX];
 	uint64_t rows[RECORDS_MAX][FIELDS_MAX];
 	size_t n_records, at;
@@ -51,6 +52,10 @@ static int set_up(void **state)
 	assert_true(tele_schema_write_instance(&writer, TELE_SECTION_DEVICE, 3, TELE_NO_INSTANCE) > 0);
 	assert_true(tele_schema_write_app(&writer, "queue", TELE_GAUGE, TELE_COUNT) > 0);
 	array->source.ops = &array_ops;
+	array->strings = tele_strings_new();
+	array->instance.strings = array->strings;
+	tele_strings_define(array->strings, 1, "explore", 7);
+	tele_strings_define(array->strings, 7, "tile=8", 6);
 	array->instance.schema = tele_schema_new();
 	assert_int_equal(tele_schema_parse(array->instance.schema, bytes, writer.used_bytes, NULL), 0);
 	assert_true(array->instance.schema->n_fields <= FIELDS_MAX);
@@ -62,6 +67,7 @@ static int tear_down(void **state)
 {
 	struct array_source *array = *state;
 	tele_schema_free(array->instance.schema);
+	tele_strings_free(array->strings);
 	free(array->plan);
 	free(array);
 	return 0;
@@ -193,7 +199,9 @@ static void a_phase_ends_where_the_next_begins(void **state)
 	assert_int_equal(summary->phases[0].end_at_ns, 5120);
 	assert_int_equal(summary->phases[1].n_candidates, 0);
 	assert_int_equal(summary->phases[1].end_at_ns, 6144);
-	assert_int_equal(summary->last_candidate_id, 7);
+	assert_string_equal(summary->phases[0].name, "explore");
+	assert_string_equal(summary->phases[1].name, "");
+	assert_string_equal(summary->last_candidate, "tile=8");
 	assert_int_equal(summary->last_candidate_event, TELE_EVENT_CANDIDATE_END);
 	rec_summaries_fini(&summaries);
 }
