@@ -255,8 +255,6 @@ static const uint64_t *prepare_aux(const struct tele_block *block, const struct 
 	const uint32_t n_rows = block->header.n_rows;
 	uint8_t is_unknown[TELE_BLOCK_ROWS_MAX];
 	if (field->predictor == TELE_PREDICT_OFFSET) {
-		if (plan->fields[field->reference].predictor == TELE_PREDICT_DERIVED)
-			return NULL;
 		tele_aux_of_reference(block->columns + (size_t)field->reference * n_rows, n_rows, aux);
 		return aux;
 	}

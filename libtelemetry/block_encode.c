@@ -85,8 +85,6 @@ static const uint64_t *prepare_aux(const struct tele_block_input *input, uint32_
 {
 	const struct tele_plan_field *field = &input->plan->fields[index];
 	if (field->predictor == TELE_PREDICT_OFFSET) {
-		if (input->plan->fields[field->reference].predictor == TELE_PREDICT_DERIVED)
-			return NULL;
 		gather(input, field->reference, work->other);
 		tele_aux_of_reference(work->other, input->n_rows, work->aux);
 		return work->aux;

@@ -83,7 +83,8 @@ static inline void learn_special(struct tele_codec *codec, uint32_t index, uint6
 {
 	codec->last[index] = value;
 	if (value != TELE_UNKNOWN) {
-		codec->step[index] = value - codec->base[index];
+		// The first known value has no difference to learn from.
+		codec->step[index] = codec->base[index] ? value - codec->base[index] : 0;
 		codec->base[index] = value;
 	}
 }

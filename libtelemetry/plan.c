@@ -44,7 +44,12 @@ int tele_plan_add_field(struct tele_plan *plan, unsigned predictor, unsigned shi
 		return TELE_ELIMIT;
 	if (predictor >= TELE_PREDICT_DERIVED || shift > 63)
 		return TELE_EDAMAGED;
-	if (predictor == TELE_PREDICT_OFFSET && reference >= plan->n_fields)
+	// A plain or derived reference would not be there yet, or be learnt already,
+	// when a decoder comes to this field.
+	if (predictor == TELE_PREDICT_OFFSET &&
+	    (reference >= plan->n_fields ||
+	     (plan->fields[reference].predictor != TELE_PREDICT_DOD &&
+	      plan->fields[reference].predictor != TELE_PREDICT_OFFSET)))
 		return TELE_EDAMAGED;
 	plan->fields[plan->n_fields++] = (struct tele_plan_field){
 		.predictor = (uint8_t)predictor,

@@ -30,7 +30,7 @@ struct tele_plan_field {
 	uint8_t predictor;
 	uint8_t shift;	    // low bits that are always zero and are not coded
 	uint16_t invariant; // DERIVED: its number in `invariants`
-	uint32_t reference; // OFFSET: a field with a lower number
+	uint32_t reference; // OFFSET: a lower field that is DOD or OFFSET itself
 };
 
 struct tele_plan_invariant {
