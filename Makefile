@@ -149,7 +149,10 @@ $(O)/tests/prog/%: tests/prog/%.c libtelemetry/rollcall.h
 
 $(O)/bench/%: $(O)/bench/%.o $(O)/libtools.a $(O)/librollcall.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS_ALL) $< $(O)/libtools.a $(O)/librollcall.a $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) $(O)/libtools.a $(O)/librollcall.a $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
+
+# The simulation makes its series with the code the tests use.
+$(O)/bench/verdict: $(O)/tests/support/series.o
 
 tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS)
 
