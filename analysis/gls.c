@@ -137,7 +137,7 @@ double analysis_rho(const double *y, const struct analysis_design *design, bool 
 	if (sum0 <= 0)
 		return 0;
 	double r1 = sum1 / sum0, r2 = sum2 / sum0, rho = r1;
-	if (r1 > 0.15 && r2 > 0) {
+	if (r1 > 0.4 && r2 > 0) {
 		// White noise on top of an AR(1) hides its memory: its lags fall as
 		// q, not as r1. Give rho the long-run variance that q implies.
 		double q = fmin(1 - 1 / sqrt(m), (r2 / r1 + 2 / m) / (1 - 4 / m));

@@ -206,6 +206,8 @@ static bool judge_growing(const struct analysis_history *history, const struct a
 	} else if (window->is_growing && n_troughs < 5 && analysis_is_within_a_tooth(series, history)) {
 		window->is_growing = false;
 	}
+	if (!window->is_growing && analysis_many_teeth_rise(series, history, &floor))
+		*window = floor;
 	return window->is_growing;
 }
 

@@ -16,9 +16,14 @@
 #define STRETCHES 10
 #define TEETH_MIN 5
 #define SIGMAS_TROUGHS 4.0
+#define FLOOR_NOISE 0.12 // of the height of a tooth: above, the teeth are noise
+#define FALLS_A_GROUP 3
+#define GROUPS_MIN 8
+#define GROUPS_MAX 64
 
 struct line {
 	double slope, error, intercept;
+	double rms; // of what the line leaves
 };
 
 static struct line ols_line(const double *x, const double *y, unsigned m)
@@ -39,6 +44,7 @@ static struct line ols_line(const double *x, const double *y, unsigned m)
 		double left = y[i] - line.intercept - line.slope * x[i];
 		sse += left * left;
 	}
+	line.rms = sqrt(sse / m);
 	line.error = sxx > 0 && m > 2 ? sqrt(sse / (m - 2) / sxx) : 0;
 	return line;
 }
@@ -82,7 +88,7 @@ static void zigzag(const struct analysis_series *series, double height, struct z
 		}
 		if ((is_rising || !is_known) && series->high[i] > series->high[high])
 			high = i;
-		if (!is_rising && series->high[i] - series->low[low] >= height && (i > low || series->n[i] > 1)) {
+		if (!is_rising && series->high[i] - series->low[low] >= height && i > low) {
 			ret->x[ret->n_troughs] = series->low_x[low];
 			ret->y[ret->n_troughs++] = series->low[low];
 			ret->last_trough_cell = low;
@@ -90,7 +96,7 @@ static void zigzag(const struct analysis_series *series, double height, struct z
 				ret->fall_cells += low - high;
 			is_rising = is_known = true;
 			high = i;
-		} else if ((is_rising || !is_known) && series->high[high] - series->low[i] >= height) {
+		} else if ((is_rising || !is_known) && series->high[high] - series->low[i] >= height && i > high) {
 			if (is_known)
 				ret->rise_cells += high - ret->last_trough_cell;
 			is_rising = false;
@@ -118,6 +124,10 @@ static bool quarters_rise(const struct analysis_series *series, double rise)
 bool analysis_teeth_rise(const struct analysis_series *series, struct analysis_window *ret, unsigned *ret_n_troughs)
 {
 	unsigned m = series->n_cells;
+
+	*ret_n_troughs = 0;
+	if (series->never_falls)
+		return false;
 	struct line lows = ols_line(series->low_x, series->low, m);
 	double below = INFINITY, above = -INFINITY;
 	struct zigzag z;
@@ -126,10 +136,11 @@ bool analysis_teeth_rise(const struct analysis_series *series, struct analysis_w
 		below = fmin(below, series->low[i] - lows.intercept - lows.slope * series->low_x[i]);
 		above = fmax(above, series->high[i] - lows.intercept - lows.slope * series->x[i]);
 	}
-	zigzag(series, 0.4 * (above - below), &z);
+	double height = 0.4 * (above - below);
+	zigzag(series, height, &z);
 	*ret_n_troughs = z.n_troughs;
 	unsigned k = z.n_troughs;
-	if (!(above > below) || k < TEETH_MIN || k > m / 4 || 2 * z.fall_cells > z.rise_cells)
+	if (!(height > 0) || k < TEETH_MIN || k > m / 4 || 2 * z.fall_cells > z.rise_cells)
 		return false;
 
 	struct line floor = ols_line(z.x, z.y, k);
@@ -140,7 +151,7 @@ bool analysis_teeth_rise(const struct analysis_series *series, struct analysis_w
 		return false;
 	double step, flat;
 	analysis_stopped_share(z.x, z.y, k, &step, &flat);
-	if (step < 0.8 || flat < 0.5)
+	if (step < 0.8 || flat < 0.7 || floor.rms > FLOOR_NOISE * height)
 		return false;
 
 	double one[ANALYSIS_CELLS];
@@ -156,6 +167,37 @@ bool analysis_teeth_rise(const struct analysis_series *series, struct analysis_w
 	double margin = analysis_student_at(1.959964, k - 2) * ret->error;
 	ret->slope_low = ret->slope - margin;
 	ret->slope_high = ret->slope + margin;
+	return true;
+}
+
+bool analysis_many_teeth_rise(const struct analysis_series *series, const struct analysis_history *history,
+			      struct analysis_window *ret)
+{
+	uint64_t n_groups = history->n_falls / FALLS_A_GROUP;
+	struct analysis_series floor = {.n_cells = 0};
+
+	if (n_groups < GROUPS_MIN || 3 * history->n_falls > history->n_rises)
+		return false;
+	floor.n_cells = n_groups < GROUPS_MAX ? (unsigned)n_groups : GROUPS_MAX;
+	if (floor.n_cells > series->n_cells / 2)
+		floor.n_cells = series->n_cells / 2;
+	for (unsigned group = 0; group < floor.n_cells; group++) {
+		unsigned from = group * series->n_cells / floor.n_cells;
+		unsigned to = (group + 1) * series->n_cells / floor.n_cells, lowest = from;
+		for (unsigned i = from; i < to; i++) {
+			floor.n[group] += series->n[i];
+			if (series->low[i] < series->low[lowest])
+				lowest = i;
+		}
+		floor.x[group] = floor.low_x[group] = series->low_x[lowest];
+		floor.y[group] = floor.low[group] = floor.high[group] = series->low[lowest];
+	}
+	analysis_window_judge(&floor, 0, 0, ret);
+	if (!ret->is_growing)
+		return false;
+	// Cells of the floor are not cells of the series: speak of all of it.
+	ret->from = 0;
+	ret->is_tail = false;
 	return true;
 }
 

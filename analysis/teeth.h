@@ -17,6 +17,11 @@ bool analysis_floor_is_flat(const struct analysis_series *series, const struct a
 // *ret_n_troughs is the number of troughs in any case.
 bool analysis_teeth_rise(const struct analysis_series *series, struct analysis_window *ret, unsigned *ret_n_troughs);
 
+// Many teeth, too short to be told apart: they are judged by the lowest point
+// of stretches that hold about three sweeps each. True if that floor rises.
+bool analysis_many_teeth_rise(const struct analysis_series *series, const struct analysis_history *history,
+			      struct analysis_window *ret);
+
 // Fewer than five teeth, and what has risen since the last sweep is less than
 // four sweeps: the next one may take it all.
 bool analysis_is_within_a_tooth(const struct analysis_series *series, const struct analysis_history *history);

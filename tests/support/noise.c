@@ -104,7 +104,7 @@ MAKE(sparse_integer)
 MAKE(heavy)
 {
 	for (size_t i = 0; i < n; i++)
-		y[i] = N() * (U() < p ? 8 : 1);
+		y[i] = N() * (U() < p ? 8 : 1) / sqrt(1 + 63 * p);
 	*ret_slope = 0;
 }
 
@@ -138,6 +138,17 @@ MAKE(teeth_random)
 	double level = floor(U() * (double)n / p);
 	for (size_t i = 0; i < n; i++) {
 		level = U() < p / (double)n ? 0 : level + 1;
+		y[i] = level;
+	}
+	*ret_slope = 0;
+}
+
+// Falls with probability p a point to one of five floor levels.
+MAKE(teeth_ragged)
+{
+	double level = 0;
+	for (size_t i = 0; i < n; i++) {
+		level = U() < p ? floor(5 * U()) : level + 1;
 		y[i] = level;
 	}
 	*ret_slope = 0;
@@ -195,19 +206,12 @@ MAKE(warm_up_ar)
 		y[i] += 20 * (1 - exp(-(double)i * p / (double)n));
 }
 
+// At least ten sigma, then flat from the share p of the points on.
 MAKE(ramp_stops)
 {
-	double height = 5 + 20 * U();
+	double height = 10 + 15 * U();
 	for (size_t i = 0; i < n; i++)
 		y[i] = height * fmin((double)i / (p * (double)n), 1) + N();
-	*ret_slope = 0;
-}
-
-// Growth at `p` sigma a point that ended at two thirds.
-MAKE(growth_stopped)
-{
-	for (size_t i = 0; i < n; i++)
-		y[i] = p * fmin((double)i, (double)n * 2 / 3) + N();
 	*ret_slope = 0;
 }
 
@@ -270,12 +274,14 @@ MAKE(early_steps)
 	*ret_slope = 0;
 }
 
-// Peaks that grow fourfold over a floor that does not.
+// Peaks that grow fourfold over a floor that does not. Each other point (by
+// chance if p is 0) is a peak.
 MAKE(peaks_grow)
 {
-	for (size_t i = 0; i < n; i++)
-		y[i] = (1 + 3 * (double)i / (double)n) * (p > 0 ? (double)(i % (size_t)p) : 10 * U() * U());
-	(void)rng;
+	for (size_t i = 0; i < n; i++) {
+		double peak = p > 0 ? (double)(i % (size_t)p) : U() < 0.5 ? 0 : 10 * U();
+		y[i] = (1 + 3 * (double)i / (double)n) * peak + 0.1 * N();
+	}
 	*ret_slope = 0;
 }
 
@@ -379,7 +385,7 @@ MAKE(teeth_random_rising)
 {
 	double level = 0, floor_level = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (U() < p / (double)n) {
+		if (U() < p) {
 			floor_level += 1;
 			level = floor_level;
 		} else {
@@ -387,7 +393,7 @@ MAKE(teeth_random_rising)
 		}
 		y[i] = level;
 	}
-	*ret_slope = p / (double)n;
+	*ret_slope = floor_level / (double)n; // the floor is exact, not its rate
 }
 
 MAKE(starts_late)
@@ -449,13 +455,14 @@ const struct series_kind series_kinds[] = {
 	{"teeth periodic n/8", SERIES_QUIET, teeth_periodic, 8},
 	{"teeth noisy n/8", SERIES_QUIET, teeth_noisy, 8},
 	{"teeth of random height", SERIES_QUIET, teeth_height, 10},
+	{"teeth ragged, fall p = 1/6", SERIES_QUIET, teeth_ragged, 1.0 / 6},
 	{"warm-up tau n/12", SERIES_QUIET, warm_up, 12},
 	{"warm-up tau n/6", SERIES_QUIET, warm_up, 6},
 	{"warm-up tau n/4", SERIES_QUIET, warm_up, 4},
 	{"warm-up integer n/8", SERIES_QUIET, warm_up_integer, 8},
 	{"warm-up + ar 0.8", SERIES_QUIET, warm_up_ar, 10},
 	{"ramp that stops at n/2", SERIES_QUIET, ramp_stops, 0.5},
-	{"growth that stopped at 2n/3", SERIES_QUIET, growth_stopped, 0.1},
+	{"growth that stopped at 2n/3", SERIES_QUIET, ramp_stops, 2.0 / 3},
 	{"phases of variance", SERIES_QUIET, phases, 1},
 	{"phases of level", SERIES_QUIET_LEVEL, phases, 2},
 	{"phases of both", SERIES_QUIET_LEVEL, phases, 3},
@@ -468,6 +475,7 @@ const struct series_kind series_kinds[] = {
 	{"peaks grow, random", SERIES_QUIET, peaks_grow, 0},
 	{"one step of 1 sigma", SERIES_HARD, one_step, 1},
 	{"ar 0.95 + white", SERIES_HARD, ar_white, 0.95},
+	{"teeth ragged, fall p = 1/12", SERIES_HARD, teeth_ragged, 1.0 / 12},
 	{"teeth, fall p = 1/25", SERIES_HARD, teeth_rate, 0.04},
 	{"white, 0.02", SERIES_SHARP, slope_white, 0.02},
 	{"white, 0.05", SERIES_SHARP, slope_white, 0.05},
@@ -482,7 +490,7 @@ const struct series_kind series_kinds[] = {
 	{"exact", SERIES_SHARP, exact, 1},
 	{"teeth, floor +2", SERIES_SHARP, teeth_rising, 0},
 	{"teeth, floor +2, noisy", SERIES_SHARP, teeth_rising, 0.5},
-	{"teeth random, floor +1", SERIES_SHARP, teeth_random_rising, 10},
+	{"teeth random, floor +1", SERIES_SHARP, teeth_random_rising, 1.0 / 12},
 	{"starts at n/2, 0.05", SERIES_SHARP, starts_late, 0.05},
 	{"slope 0.05 and 3 sigma step", SERIES_SHARP, slope_and_step, 0.05},
 	{"0.1 after a warm-up", SERIES_SHARP, slope_after_warm_up, 0.1},
