@@ -200,7 +200,7 @@ static bool judge_growing(const struct analysis_history *history, const struct a
 
 	if (window->is_growing && analysis_floor_is_flat(series, window))
 		window->is_growing = false;
-	if (analysis_teeth_rise(series, &floor, &n_troughs)) {
+	if (analysis_teeth_rise(series, history, &floor, &n_troughs)) {
 		if (!window->is_growing || window->is_tail || window->error > floor.error)
 			*window = floor;
 	} else if (window->is_growing && n_troughs < 5 && analysis_is_within_a_tooth(series, history)) {

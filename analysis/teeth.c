@@ -121,7 +121,8 @@ static bool quarters_rise(const struct analysis_series *series, double rise)
 	return true;
 }
 
-bool analysis_teeth_rise(const struct analysis_series *series, struct analysis_window *ret, unsigned *ret_n_troughs)
+bool analysis_teeth_rise(const struct analysis_series *series, const struct analysis_history *history,
+			 struct analysis_window *ret, unsigned *ret_n_troughs)
 {
 	unsigned m = series->n_cells;
 
@@ -139,6 +140,8 @@ bool analysis_teeth_rise(const struct analysis_series *series, struct analysis_w
 	double height = 0.4 * (above - below);
 	zigzag(series, height, &z);
 	*ret_n_troughs = z.n_troughs;
+	if (3 * history->n_falls < history->n_rises)
+		zigzag(series, height / 8, &z); // falls are sweeps: short teeth tell too
 	unsigned k = z.n_troughs;
 	if (!(height > 0) || k < TEETH_MIN || k > m / 4 || 2 * z.fall_cells > z.rise_cells)
 		return false;

@@ -14,8 +14,9 @@
 bool analysis_floor_is_flat(const struct analysis_series *series, const struct analysis_window *window);
 
 // Five or more teeth whose floor rises: true, and *ret is the floor's slope.
-// *ret_n_troughs is the number of troughs in any case.
-bool analysis_teeth_rise(const struct analysis_series *series, struct analysis_window *ret, unsigned *ret_n_troughs);
+// *ret_n_troughs is the number of deep troughs in any case.
+bool analysis_teeth_rise(const struct analysis_series *series, const struct analysis_history *history,
+			 struct analysis_window *ret, unsigned *ret_n_troughs);
 
 // Many teeth, too short to be told apart: they are judged by the lowest point
 // of stretches that hold about three sweeps each. True if that floor rises.
