@@ -151,6 +151,8 @@ $(O)/bench/%: $(O)/bench/%.o $(O)/libtools.a $(O)/librollcall.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) $(O)/libtools.a $(O)/librollcall.a $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
 
+$(O)/tests/prog/traces: tests/support/traces.c tests/support/traces.h
+
 # The simulation makes its series with the code the tests use.
 $(O)/bench/verdict: $(O)/tests/support/series.o
 

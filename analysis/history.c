@@ -54,6 +54,7 @@ static void merge_pairs(struct analysis_history *history)
 			.low_y = a.low_y <= b.low_y ? a.low_y : b.low_y,
 			.low_x = a.low_y <= b.low_y ? a.low_x : b.low_x,
 			.high_y = a.high_y >= b.high_y ? a.high_y : b.high_y,
+			.high_x = a.high_y >= b.high_y ? a.high_x : b.high_x,
 		};
 	}
 	history->n_cells = ANALYSIS_CELLS / 2;
@@ -68,7 +69,7 @@ static void add_to_cells(struct analysis_history *history, double x, double y)
 		if (history->n_cells == ANALYSIS_CELLS)
 			merge_pairs(history);
 		last = &history->cells[history->n_cells++];
-		*last = (struct analysis_cell){1, x, y, y, x, y};
+		*last = (struct analysis_cell){1, x, y, y, x, y, x};
 		return;
 	}
 	last->n += 1;
@@ -78,8 +79,10 @@ static void add_to_cells(struct analysis_history *history, double x, double y)
 		last->low_y = y;
 		last->low_x = x;
 	}
-	if (y > last->high_y)
+	if (y > last->high_y) {
 		last->high_y = y;
+		last->high_x = x;
+	}
 }
 
 static void count_change(struct analysis_history *history, double x, double change)

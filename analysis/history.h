@@ -21,7 +21,7 @@ struct analysis_cell {
 	double n;
 	double sum_x, sum_y;
 	double low_y, low_x; // smallest y and where
-	double high_y;
+	double high_y, high_x; // largest y and where
 };
 
 struct analysis_history {

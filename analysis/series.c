@@ -30,6 +30,7 @@ void analysis_series_make(const struct analysis_history *history, struct analysi
 		ret->low[i] = cell->low_y;
 		ret->low_x[i] = cell->low_x * scale;
 		ret->high[i] = cell->high_y;
+		ret->high_x[i] = cell->high_x * scale;
 	}
 }
 
@@ -40,11 +41,12 @@ void analysis_series_negate(struct analysis_series *series)
 	series->never_falls = series->never_rises;
 	series->never_rises = never_falls;
 	for (unsigned i = 0; i < series->n_cells; i++) {
-		double low = series->low[i];
+		double low = series->low[i], low_x = series->low_x[i];
 		series->y[i] = -series->y[i];
 		series->low[i] = -series->high[i];
 		series->high[i] = -low;
-		series->low_x[i] = series->x[i];
+		series->low_x[i] = series->high_x[i];
+		series->high_x[i] = low_x;
 	}
 }
 

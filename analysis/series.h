@@ -17,7 +17,7 @@ struct analysis_series {
 	double x[ANALYSIS_CELLS];
 	double y[ANALYSIS_CELLS]; // mean of the cell, relative to the first point
 	double low[ANALYSIS_CELLS], low_x[ANALYSIS_CELLS];
-	double high[ANALYSIS_CELLS];
+	double high[ANALYSIS_CELLS], high_x[ANALYSIS_CELLS];
 };
 
 // An open cell that is less than half full is left out. `history` must have no

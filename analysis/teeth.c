@@ -70,38 +70,47 @@ bool analysis_floor_is_flat(const struct analysis_series *series, const struct a
 struct zigzag {
 	unsigned n_troughs;
 	double x[ANALYSIS_CELLS], y[ANALYSIS_CELLS];
-	unsigned rise_cells, fall_cells; // spent climbing and falling
+	double rise_x, fall_x; // spent climbing and falling
 	unsigned last_trough_cell;
+};
+
+struct extreme {
+	double x, y;
+	unsigned cell;
 };
 
 static void zigzag(const struct analysis_series *series, double height, struct zigzag *ret)
 {
-	unsigned low = 0, high = 0;
+	struct extreme low = {0, INFINITY, 0}, high = {0, -INFINITY, 0};
 	bool is_rising = false, is_known = false;
 
 	*ret = (struct zigzag){0};
-	for (unsigned i = 0; i < series->n_cells; i++) {
-		if (!is_rising && series->low[i] < series->low[low]) {
-			low = i;
-			if (!is_known)
-				high = i;
-		}
-		if ((is_rising || !is_known) && series->high[i] > series->high[high])
-			high = i;
-		if (!is_rising && series->high[i] - series->low[low] >= height && i > low) {
-			ret->x[ret->n_troughs] = series->low_x[low];
-			ret->y[ret->n_troughs++] = series->low[low];
-			ret->last_trough_cell = low;
+	for (unsigned k = 0; k < 2 * series->n_cells; k++) {
+		unsigned i = k / 2;
+		bool is_low = (series->low_x[i] <= series->high_x[i]) == (k % 2 == 0);
+		struct extreme at = {is_low ? series->low_x[i] : series->high_x[i],
+				     is_low ? series->low[i] : series->high[i], i};
+
+		if ((!is_known || !is_rising) && at.y < low.y)
+			low = at;
+		if ((!is_known || is_rising) && at.y > high.y)
+			high = at;
+		if ((!is_known || !is_rising) && at.y - low.y >= height && at.x > low.x) {
+			if (ret->n_troughs == ANALYSIS_CELLS)
+				return;
+			ret->x[ret->n_troughs] = low.x;
+			ret->y[ret->n_troughs++] = low.y;
+			ret->last_trough_cell = low.cell;
 			if (is_known)
-				ret->fall_cells += low - high;
+				ret->fall_x += low.x - high.x;
 			is_rising = is_known = true;
-			high = i;
-		} else if ((is_rising || !is_known) && series->high[high] - series->low[i] >= height && i > high) {
-			if (is_known)
-				ret->rise_cells += high - ret->last_trough_cell;
+			high = at;
+		} else if ((!is_known || is_rising) && high.y - at.y >= height && at.x > high.x) {
+			if (ret->n_troughs > 0)
+				ret->rise_x += high.x - ret->x[ret->n_troughs - 1];
 			is_rising = false;
 			is_known = true;
-			low = i;
+			low = at;
 		}
 	}
 }
@@ -143,7 +152,7 @@ bool analysis_teeth_rise(const struct analysis_series *series, const struct anal
 	if (3 * history->n_falls < history->n_rises)
 		zigzag(series, height / 8, &z); // falls are sweeps: short teeth tell too
 	unsigned k = z.n_troughs;
-	if (!(height > 0) || k < TEETH_MIN || k > m / 4 || 2 * z.fall_cells > z.rise_cells)
+	if (!(height > 0) || k < TEETH_MIN || k > m / 4 || 2 * z.fall_x > z.rise_x)
 		return false;
 
 	struct line floor = ols_line(z.x, z.y, k);
@@ -193,6 +202,7 @@ bool analysis_many_teeth_rise(const struct analysis_series *series, const struct
 				lowest = i;
 		}
 		floor.x[group] = floor.low_x[group] = series->low_x[lowest];
+		floor.high_x[group] = floor.x[group];
 		floor.y[group] = floor.low[group] = floor.high[group] = series->low[lowest];
 	}
 	analysis_window_judge(&floor, 0, 0, ret);

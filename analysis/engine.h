@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The inside of an engine of verdicts, shared by the files that fill it
+// (verdict.c), read it (rank.c) and speak of it (sentence.c).
+
+#ifndef ANALYSIS_ENGINE_H
+#define ANALYSIS_ENGINE_H
+
+#include "verdict.h"
+
+// One class along one axis.
+struct analysis_track {
+	struct analysis_history history;
+	struct analysis_growth shown; // what a live reader is told
+	uint64_t due_at_points;       // next judgement
+	uint32_t in_a_row;            // judgements that said growing
+};
+
+struct analysis_class_state {
+	struct analysis_class class;
+	uint64_t capacity_bytes;
+	bool has_value; // the row before had one
+	double value;
+	bool is_growing; // to a live reader, since:
+	uint64_t turned_at_row;
+	double turned_at_s;
+	struct analysis_track tracks[ANALYSIS_AXIS_COUNT];
+	struct analysis_class_outcomes outcomes;
+};
+
+// How time goes along an axis, to turn candidates into seconds.
+struct analysis_pace {
+	bool has_first;
+	double first_x, last_x;
+	double first_s, last_s;
+};
+
+struct analysis_verdicts {
+	size_t n_classes;
+	uint64_t n_rows;
+	bool has_time;
+	double first_s, last_s;
+	uint64_t n_timed_rows;
+	bool has_candidates; // a boundary was seen
+	bool was_inside;   // a candidate was open after the last row
+	bool has_last_row; // since the start, a gap or a restart
+	struct analysis_pace pace[ANALYSIS_AXIS_COUNT];
+	size_t cursor; // of the next class to look at for due judgements
+	struct analysis_outcomes outcomes;
+	struct analysis_class_state classes[];
+};
+
+// The axis that a class is judged on first and most often.
+enum analysis_axis analysis_base_axis(const struct analysis_class_state *state);
+
+// Five axes are five chances of a false alarm. A class grows if it does on its
+// base axis, or on two of the others.
+bool analysis_class_grows(enum analysis_axis base, const bool grows[ANALYSIS_AXIS_COUNT]);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Two questions, in this order. Growth between candidates is measured where it
+// happens: it would be collinear with the sum of all outcomes once cells
+// average. What is left is summed by outcome where the class never falls, and
+// else is a regression of the class on the running counts of each outcome, with
+// the noise model of gls.h; sums name wrong outcomes as soon as a collector
+// runs.
+
+#include "outcome.h"
+
+#include <math.h>
+
+#include "gls.h"
+
+#include "../libtelemetry/banned.h"
+
+#define OCCURRENCES_MIN 5
+#define CELLS_MIN 8
+#define T_MIN 3.0
+#define SHARE_MIN 0.8
+
+void analysis_outcomes_init(struct analysis_outcomes *outcomes)
+{
+	*outcomes = (struct analysis_outcomes){.ends_per_cell = 1};
+}
+
+void analysis_outcomes_end(struct analysis_outcomes *outcomes, unsigned outcome, bool *ret_merged)
+{
+	struct analysis_outcome_cell *cells = outcomes->cells;
+
+	*ret_merged = false;
+	if (outcome < TELE_OUTCOME_COUNT)
+		outcomes->counts[outcome]++;
+	outcomes->n_ends++;
+	if (outcomes->n_cells == 0 || cells[outcomes->n_cells - 1].n >= outcomes->ends_per_cell) {
+		if (outcomes->n_cells == ANALYSIS_CELLS) {
+			for (uint32_t i = 0; i < ANALYSIS_CELLS / 2; i++) {
+				struct analysis_outcome_cell sum = cells[2 * i];
+				sum.n += cells[2 * i + 1].n;
+				for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++)
+					sum.sum_counts[o] += cells[2 * i + 1].sum_counts[o];
+				cells[i] = sum;
+			}
+			outcomes->n_cells = ANALYSIS_CELLS / 2;
+			outcomes->ends_per_cell *= 2;
+			*ret_merged = true;
+		}
+		cells[outcomes->n_cells++] = (struct analysis_outcome_cell){.n = 0};
+	}
+	struct analysis_outcome_cell *last = &cells[outcomes->n_cells - 1];
+	last->n += 1;
+	for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++)
+		last->sum_counts[o] += (double)outcomes->counts[o];
+}
+
+void analysis_class_outcomes_end(const struct analysis_outcomes *outcomes, struct analysis_class_outcomes *class,
+				 unsigned outcome, bool merged, bool is_known, double y)
+{
+	struct analysis_class_cell *cells = class->cells;
+
+	TELE_ASSERT(outcomes->n_cells > 0 && outcomes->n_cells <= ANALYSIS_CELLS);
+	if (merged) {
+		for (uint32_t i = 0; i < ANALYSIS_CELLS / 2; i++) {
+			cells[i] = (struct analysis_class_cell){cells[2 * i].n + cells[2 * i + 1].n,
+								cells[2 * i].sum_y + cells[2 * i + 1].sum_y};
+		}
+		for (uint32_t i = ANALYSIS_CELLS / 2; i < ANALYSIS_CELLS; i++)
+			cells[i] = (struct analysis_class_cell){0, 0};
+	}
+	if (!is_known)
+		return;
+	if (!class->has_y) {
+		class->first_y = class->last_y = y;
+		class->has_y = true;
+	}
+	class->has_fallen |= y < class->last_y;
+	if (class->has_last && outcome < TELE_OUTCOME_COUNT) {
+		double left = y - class->last_y - class->since_last;
+		class->left[outcome] += left;
+		class->left_squared[outcome] += left * left;
+		class->n_left[outcome]++;
+	}
+	class->last_y = y;
+	class->has_last = true;
+	class->since_last = 0;
+	cells[outcomes->n_cells - 1].n += 1;
+	cells[outcomes->n_cells - 1].sum_y += y - class->first_y;
+}
+
+void analysis_class_outcomes_between(struct analysis_class_outcomes *class, double change)
+{
+	class->stretch += change;
+	class->since_last += change;
+	class->has_stretch = true;
+}
+
+void analysis_class_outcomes_close(struct analysis_class_outcomes *class, bool is_complete)
+{
+	if (class->has_stretch && is_complete) {
+		class->n_stretches += 1;
+		class->sum_between += class->stretch;
+		class->sum_between_squared += class->stretch * class->stretch;
+	}
+	if (!is_complete)
+		class->has_last = false;
+	class->stretch = 0;
+	class->has_stretch = false;
+}
+
+// Whether the mean of the stretches is above 0 beyond doubt.
+static bool between_is_real(const struct analysis_class_outcomes *class)
+{
+	double n = class->n_stretches, mean = class->sum_between / n;
+
+	if (n < OCCURRENCES_MIN || !(mean > 0))
+		return false;
+	double variance = fmax(class->sum_between_squared / n - mean * mean, 0) * n / (n - 1);
+	return mean > T_MIN * sqrt(variance / n);
+}
+
+// The cells that the class shares with the counts, as columns.
+struct table {
+	unsigned m;
+	double y[ANALYSIS_CELLS], one[ANALYSIS_CELLS], rare[ANALYSIS_CELLS];
+	double count[TELE_OUTCOME_COUNT][ANALYSIS_CELLS];
+};
+
+static void make_table(const struct analysis_outcomes *outcomes, const struct analysis_class_outcomes *class,
+		       struct table *ret)
+{
+	ret->m = 0;
+	for (uint32_t i = 0; i < outcomes->n_cells; i++) {
+		const struct analysis_outcome_cell *cell = &outcomes->cells[i];
+		// Half known at least, so that both averages speak of the same ends.
+		if (class->cells[i].n * 2 < outcomes->ends_per_cell || class->cells[i].n * 2 < cell->n)
+			continue;
+		ret->y[ret->m] = class->cells[i].sum_y / class->cells[i].n;
+		ret->one[ret->m] = 1;
+		for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++)
+			ret->count[o][ret->m] = cell->sum_counts[o] / cell->n;
+		ret->m++;
+	}
+}
+
+static bool fit_outcomes(struct table *table, const uint64_t counts[], struct analysis_by_outcome *ret,
+			 double ret_t[], unsigned *ret_n_fitted)
+{
+	struct analysis_design design = {table->m, 1, {table->one}};
+	unsigned outcome_of[ANALYSIS_COLUMNS_MAX] = {0};
+	struct analysis_fit fit;
+
+	for (unsigned o = 1; o < TELE_OUTCOME_COUNT; o++) {
+		if (counts[o] < OCCURRENCES_MIN)
+			continue;
+		outcome_of[design.n_columns] = o;
+		design.column[design.n_columns++] = table->count[o];
+	}
+	*ret_n_fitted = design.n_columns - 1;
+	// What is too rare to be told apart is told apart from the rest.
+	bool has_rare = false;
+	for (unsigned i = 0; i < table->m; i++)
+		table->rare[i] = 0;
+	for (unsigned o = 1; o < TELE_OUTCOME_COUNT; o++) {
+		if (counts[o] == 0 || counts[o] >= OCCURRENCES_MIN)
+			continue;
+		for (unsigned i = 0; i < table->m; i++)
+			table->rare[i] += table->count[o][i];
+		has_rare = true;
+	}
+	unsigned n_named = design.n_columns;
+	if (has_rare && n_named > 1 && n_named < ANALYSIS_COLUMNS_MAX)
+		design.column[design.n_columns++] = table->rare;
+	if (table->m < CELLS_MIN || design.n_columns < 2 || table->m < design.n_columns + 3 ||
+	    !analysis_fit_adaptive(table->y, &design, false, &fit))
+		return false;
+	for (unsigned c = 1; c < n_named; c++) {
+		double error = analysis_fit_error(&fit, c), value = fit.value[c];
+		ret->growth[outcome_of[c]] = value * (double)counts[outcome_of[c]];
+		ret_t[outcome_of[c]] = error > 1e-9 * fabs(value) ? value / error : value > 0 ? INFINITY : 0;
+	}
+	return true;
+}
+
+_Static_assert(TELE_OUTCOME_COUNT < ANALYSIS_COLUMNS_MAX, "columns for the outcomes, the constant and the rare");
+
+// A class that never falls has no noise: what each candidate left is what it
+// added. Then a change of rate cannot be laid on outcomes that were common when
+// it came, as a regression would.
+static bool sum_outcomes(const struct analysis_class_outcomes *class, struct analysis_by_outcome *ret, double ret_t[],
+			 unsigned *ret_n_seen)
+{
+	*ret_n_seen = 0;
+	for (unsigned o = 1; o < TELE_OUTCOME_COUNT; o++) {
+		double n = (double)class->n_left[o], mean = class->left[o] / n;
+		if (n < 1)
+			continue;
+		ret->growth[o] = class->left[o];
+		++*ret_n_seen;
+		if (n < 3 || !(mean > 0))
+			continue;
+		double variance = fmax(class->left_squared[o] / n - mean * mean, 0) * n / (n - 1);
+		ret_t[o] = variance > 1e-18 * mean * mean ? mean / sqrt(variance / n) : INFINITY;
+	}
+	return *ret_n_seen > 0;
+}
+
+// Whether a candidate of another outcome leaves as much, but for a few: then
+// the one has most of the growth for being most of the candidates.
+static bool others_leak(const uint64_t counts[], const struct analysis_by_outcome *split, const double t[], unsigned one)
+{
+	double each = split->growth[one] / (double)counts[one];
+
+	for (unsigned o = 1; o < TELE_OUTCOME_COUNT; o++)
+		if (o != one && t[o] > T_MIN && split->growth[o] / (double)counts[o] > 0.2 * each)
+			return true;
+	return false;
+}
+
+void analysis_split_by_outcome(const struct analysis_outcomes *outcomes, const struct analysis_class_outcomes *class,
+			       struct analysis_by_outcome *ret)
+{
+	double growth = class->last_y - class->first_y, t[TELE_OUTCOME_COUNT] = {0}, positive = 0;
+	unsigned n_fitted;
+	struct table table;
+
+	*ret = (struct analysis_by_outcome){.between = NAN, .blame = ANALYSIS_BLAME_UNKNOWN};
+	for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++)
+		ret->growth[o] = NAN;
+	if (class->n_stretches > 0)
+		ret->between = class->sum_between;
+	bool is_fitted;
+	if (class->has_fallen) {
+		make_table(outcomes, class, &table);
+		is_fitted = fit_outcomes(&table, outcomes->counts, ret, t, &n_fitted);
+	} else {
+		is_fitted = sum_outcomes(class, ret, t, &n_fitted);
+	}
+
+	if (between_is_real(class) && class->sum_between >= SHARE_MIN * growth) {
+		// The regression would hand the same growth to the outcomes again.
+		for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++)
+			if (!isnan(ret->growth[o]))
+				ret->growth[o] = 0;
+		ret->blame = ANALYSIS_BLAME_BETWEEN;
+		return;
+	}
+	if (!is_fitted)
+		return;
+	for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++)
+		if (ret->growth[o] > 0)
+			positive += ret->growth[o];
+	bool any = false;
+	for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++) {
+		if (!(t[o] > T_MIN) || isnan(ret->growth[o]))
+			continue;
+		any = true;
+		if (n_fitted > 1 && ret->growth[o] >= SHARE_MIN * positive && !others_leak(outcomes->counts, ret, t, o))
+			ret->blame = (int)o;
+	}
+	if (any && ret->blame == ANALYSIS_BLAME_UNKNOWN)
+		ret->blame = ANALYSIS_BLAME_MIXED;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Which candidates leave something behind: growth of a class split over the
+// outcomes of candidates, and what comes between them.
+
+#ifndef ANALYSIS_OUTCOME_H
+#define ANALYSIS_OUTCOME_H
+
+#include "../libtelemetry/fields.h"
+#include "history.h"
+
+// Cumulative outcomes at candidate ends, averaged over cells; one for a whole
+// engine. Cells of the classes below are the same cells.
+struct analysis_outcomes {
+	struct analysis_outcome_cell {
+		double n;
+		double sum_counts[TELE_OUTCOME_COUNT];
+	} cells[ANALYSIS_CELLS];
+	uint32_t n_cells;
+	uint32_t ends_per_cell;
+	uint64_t n_ends;
+	uint64_t counts[TELE_OUTCOME_COUNT];
+};
+
+// One class at the same ends, and its growth between candidates.
+struct analysis_class_outcomes {
+	struct analysis_class_cell {
+		double n;
+		double sum_y; // relative to first_y
+	} cells[ANALYSIS_CELLS];
+	double first_y, last_y;
+	bool has_y, has_fallen;
+	// What each candidate left behind since the end before, for classes that
+	// never fall.
+	bool has_last;
+	double since_last; // grown between candidates
+	double left[TELE_OUTCOME_COUNT], left_squared[TELE_OUTCOME_COUNT];
+	uint64_t n_left[TELE_OUTCOME_COUNT];
+	// Stretches between a candidate's end and the next begin.
+	double stretch;
+	bool has_stretch;
+	double n_stretches, sum_between, sum_between_squared;
+};
+
+// Who is to blame for the growth. Not an outcome:
+#define ANALYSIS_BLAME_UNKNOWN (-1)
+#define ANALYSIS_BLAME_MIXED (-2)   // several outcomes, or all
+#define ANALYSIS_BLAME_BETWEEN (-3) // none: it grows between candidates
+
+struct analysis_by_outcome {
+	double growth[TELE_OUTCOME_COUNT]; // in the class's unit; NAN: too few candidates, or not to be told
+	double between;                    // NAN: no row lies between candidates
+	int blame;                         // an outcome, or ANALYSIS_BLAME_*
+};
+
+void analysis_outcomes_init(struct analysis_outcomes *outcomes);
+
+// A candidate ended. Call analysis_class_outcomes_end for every class right
+// after it; `merged` tells them that cells were merged to make room.
+void analysis_outcomes_end(struct analysis_outcomes *outcomes, unsigned outcome, bool *ret_merged);
+
+// The class's value at that end, if known.
+void analysis_class_outcomes_end(const struct analysis_outcomes *outcomes, struct analysis_class_outcomes *class,
+				 unsigned outcome, bool merged, bool is_known, double y);
+
+// The class changed by `change` between two rows that lie between candidates.
+void analysis_class_outcomes_between(struct analysis_class_outcomes *class, double change);
+
+// A stretch between candidates is over; `is_complete` is false after a gap.
+void analysis_class_outcomes_close(struct analysis_class_outcomes *class, bool is_complete);
+
+// Splits the growth seen so far. Pure; about 20 us.
+void analysis_split_by_outcome(const struct analysis_outcomes *outcomes, const struct analysis_class_outcomes *class,
+			       struct analysis_by_outcome *ret);
+
+#endif
