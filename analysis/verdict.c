@@ -317,7 +317,7 @@ static void add_outcomes(struct analysis_verdicts *engine, struct analysis_class
 					    is_known, y);
 }
 
-unsigned analysis_verdicts_row(struct analysis_verdicts *engine, const struct analysis_row *row)
+void analysis_verdicts_add(struct analysis_verdicts *engine, const struct analysis_row *row)
 {
 	double x[ANALYSIS_AXIS_COUNT];
 	bool merged = false, is_pause;
@@ -347,5 +347,10 @@ unsigned analysis_verdicts_row(struct analysis_verdicts *engine, const struct an
 	}
 	engine->was_inside = row->is_inside;
 	engine->has_last_row = true;
+}
+
+unsigned analysis_verdicts_row(struct analysis_verdicts *engine, const struct analysis_row *row)
+{
+	analysis_verdicts_add(engine, row);
 	return engine->n_classes ? judge_due(engine) : 0;
 }

@@ -81,6 +81,10 @@ void analysis_verdicts_set_capacity(struct analysis_verdicts *engine, size_t cla
 #define ANALYSIS_JUDGEMENTS_A_ROW 4
 unsigned analysis_verdicts_row(struct analysis_verdicts *engine, const struct analysis_row *row);
 
+// The same without judging, for a whole run that is looked at once
+// (ANALYSIS_FINAL). A live look at such an engine knows nothing.
+void analysis_verdicts_add(struct analysis_verdicts *engine, const struct analysis_row *row);
+
 // Records were lost before the next row, or the clock jumped.
 void analysis_verdicts_gap(struct analysis_verdicts *engine);
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../analysis/growth.h"
+#include "../analysis/verdict.h"
 #include "../tests/support/noise.h"
 
 static double values[SERIES_POINTS_MAX];
@@ -147,6 +147,210 @@ static void mixtures(unsigned n_series, struct series_rng *rng)
 	       percent(tally.n_grow, tally.n), percent(tally.n_held, tally.n_grow));
 }
 
+// Feeds one series to an engine as a search of n candidates. Returns the row at
+// which it first turned to growing, or 0; *ret_at_end tells whether it still is.
+static size_t watch(size_t n, bool *ret_at_end)
+{
+	static const struct analysis_class class = {"app.series", TELE_COUNT, ANALYSIS_NO_CLASS, ANALYSIS_NO_CLASS};
+	struct analysis_verdicts *engine;
+	struct analysis_verdict list[ANALYSIS_AXIS_COUNT];
+	size_t first = 0;
+
+	*ret_at_end = false;
+	if (analysis_verdicts_new(&class, 1, &engine) < 0)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = (uint64_t)(int64_t)llround(1000 * values[i]);
+		struct analysis_row row = {.time_s = NAN, .values = &value, .boundary = ANALYSIS_CANDIDATE_END};
+		row.outcome = TELE_OUTCOME_DECLINED;
+		for (size_t axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
+			row.counts[axis] = axis == ANALYSIS_ATTEMPTED ? i : TELE_UNKNOWN;
+		if (analysis_verdicts_row(engine, &row) && !first)
+			first = i + 1;
+	}
+	size_t n_verdicts = analysis_verdicts_list(engine, ANALYSIS_LIVE, list, ANALYSIS_AXIS_COUNT);
+	*ret_at_end = n_verdicts > 0 && analysis_shape_grows(list[0].growth.shape);
+	analysis_verdicts_free(engine);
+	return first;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void live_table(unsigned n_runs, struct series_rng *rng)
+{
+	static const char *const kinds[] = {"white", "plus or minus one", "ar 0.6", "ar 0.9", "ar 0.95", "heavy 5 % x8",
+					    "bursts 3 %", "phases of level", "one step of 3 sigma", "teeth periodic n/8",
+					    "warm-up tau n/12", "exact", "counter p = 0.49", "counter p = 0.2",
+					    "white, 0.1", "white, 0.02"};
+	size_t *rows = calloc(n_runs, sizeof(*rows));
+
+	printf("\nlive, 300 candidates: %% ever called growing, %% at the end; candidates until then, median (95th of 100)\n");
+	for (size_t k = 0; rows && k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		const struct series_kind *kind = series_find(kinds[k]);
+		unsigned n_ever = 0, n_end = 0;
+		double slope;
+
+		for (unsigned run_i = 0; run_i < n_runs; run_i++) {
+			bool at_end;
+			kind->make(rng, 300, kind->parameter, values, &slope);
+			size_t first = watch(300, &at_end);
+			if (first)
+				rows[n_ever++] = first;
+			n_end += at_end;
+		}
+		qsort(rows, n_ever, sizeof(*rows), compare_sizes);
+		printf("%-28s %6.1f %6.1f   %zu (%zu)\n", kinds[k], percent(n_ever, n_runs), percent(n_end, n_runs),
+		       n_ever ? rows[n_ever / 2] : 0, n_ever ? rows[n_ever * 95 / 100] : 0);
+	}
+	free(rows);
+}
+
+static double outcome_noise(struct series_rng *rng, unsigned noise, size_t i)
+{
+	switch (noise) {
+	case 1:
+		return floor(3 * series_uniform(rng)) - 1;
+	case 2:
+		return series_gauss(rng);
+	case 3:
+		return (double)(i % 37);
+	default:
+		return 0;
+	}
+}
+
+// One search that leaks after `failed` candidates (0), between (1), or after
+// all (2). Returns who is blamed.
+static int blame(struct series_rng *rng, size_t n, unsigned leak, unsigned noise)
+{
+	static struct analysis_outcomes outcomes;
+	static struct analysis_class_outcomes class;
+	struct analysis_by_outcome split;
+	double share = 0.2 + 0.2 * series_uniform(rng), level = 0, before = 0;
+
+	analysis_outcomes_init(&outcomes);
+	class = (struct analysis_class_outcomes){.has_y = false};
+	for (size_t i = 0; i < n; i++) {
+		bool merged, failed = series_uniform(rng) < share;
+		unsigned outcome = failed ? TELE_OUTCOME_FAILED
+				   : series_uniform(rng) < 0.4 ? TELE_OUTCOME_DECLINED
+							       : TELE_OUTCOME_TIMED;
+		level += leak == 1;
+		if (i > 0)
+			analysis_class_outcomes_between(&class, level + outcome_noise(rng, noise, i) - before);
+		analysis_class_outcomes_close(&class, true);
+		level += leak == 2 || (leak == 0 && failed);
+		before = level + outcome_noise(rng, noise, i);
+		analysis_outcomes_end(&outcomes, outcome, &merged);
+		analysis_class_outcomes_end(&outcomes, &class, outcome, merged, true, before);
+	}
+	analysis_split_by_outcome(&outcomes, &class, &split);
+	return split.blame;
+}
+
+static void blame_table(unsigned n_runs, struct series_rng *rng)
+{
+	static const char *const noises[] = {"none", "+-1", "Gauss 1", "teeth of 37"};
+	static const size_t sizes[] = {60, 300, 3000};
+	static const int right[] = {TELE_OUTCOME_FAILED, ANALYSIS_BLAME_BETWEEN, ANALYSIS_BLAME_MIXED};
+
+	printf("\nby outcome: %% blamed right (%% blamed wrong) for a leak after failed / between / after all\n");
+	for (unsigned noise = 0; noise < 4; noise++) {
+		printf("%-12s", noises[noise]);
+		for (size_t s = 0; s < 3; s++) {
+			printf("  n=%zu", sizes[s]);
+			for (unsigned leak = 0; leak < 3; leak++) {
+				unsigned n_right = 0, n_wrong = 0;
+				for (unsigned k = 0; k < n_runs; k++) {
+					int found = blame(rng, sizes[s], leak, noise);
+					n_right += found == right[leak];
+					n_wrong += found != right[leak] && (found > 0 || found == ANALYSIS_BLAME_BETWEEN);
+				}
+				printf(" %3.0f(%.1f)", percent(n_right, n_runs), percent(n_wrong, n_runs));
+			}
+		}
+		printf("\n");
+	}
+}
+
+// One leaking class of each kind of noise and many quiet ones.
+static void fill_row(struct series_rng *rng, uint64_t candidate, size_t n_classes, uint64_t *row_values)
+{
+	for (size_t c = 0; c < n_classes; c++) {
+		double level = 1e6;
+		if (c % 4 == 0)
+			level += 1000 * series_gauss(rng); // swings
+		else if (c % 4 == 1)
+			level += (double)(candidate * 100); // leaks
+		else if (c % 4 == 2)
+			level += (double)(100 * (candidate % 37)); // teeth
+		row_values[c] = (uint64_t)level;
+	}
+}
+
+#define CLASSES 40
+
+static void cost_offline(struct series_rng *rng)
+{
+	static struct analysis_history histories[CLASSES];
+	static uint64_t rows[10000][CLASSES];
+	struct analysis_growth growth;
+
+	for (uint64_t i = 0; i < 10000; i++)
+		fill_row(rng, i, CLASSES, rows[i]);
+	double started_s = now_s();
+	for (size_t c = 0; c < CLASSES; c++)
+		analysis_history_init(&histories[c]);
+	for (uint64_t i = 0; i < 10000; i++)
+		for (size_t c = 0; c < CLASSES; c++)
+			analysis_history_add(&histories[c], (double)i, (double)rows[i][c], true);
+	double added_s = now_s();
+	for (size_t c = 0; c < CLASSES; c++)
+		analysis_judge(&histories[c], &growth);
+	double judged_s = now_s();
+	printf("\n10,000 candidates x 40 classes: %.1f ms (goal: 50), of it %.1f ns a point, %.1f us a judgement; %zu bytes a class and axis\n",
+	       1e3 * (judged_s - started_s), 1e9 * (added_s - started_s) / (10000 * CLASSES),
+	       1e6 * (judged_s - added_s) / CLASSES, sizeof(struct analysis_history));
+}
+
+static void cost_live(struct series_rng *rng, unsigned n_rows)
+{
+	static struct analysis_class classes[CLASSES];
+	static struct analysis_verdict list[CLASSES * ANALYSIS_AXIS_COUNT];
+	struct analysis_verdicts *engine;
+	uint64_t row_values[CLASSES];
+	double spent_s = 0, worst_s = 0;
+
+	for (size_t c = 0; c < CLASSES; c++) {
+		classes[c] = (struct analysis_class){.unit = TELE_BYTES, .bytes_class = -1, .total_class = -1};
+		snprintf(classes[c].name, sizeof(classes[c].name), "class_%zu", c);
+	}
+	if (analysis_verdicts_new(classes, CLASSES, &engine) < 0)
+		return;
+	for (uint64_t i = 0; i < n_rows; i++) {
+		struct analysis_row row = {.time_s = 0.1 * (double)i, .values = row_values};
+		row.boundary = ANALYSIS_CANDIDATE_END;
+		row.outcome = i % 3 ? TELE_OUTCOME_TIMED : TELE_OUTCOME_DECLINED;
+		for (size_t axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
+			row.counts[axis] = TELE_UNKNOWN;
+		fill_row(rng, i, CLASSES, row_values);
+		double started_s = now_s();
+		analysis_verdicts_row(engine, &row);
+		double took_s = now_s() - started_s;
+		spent_s += took_s;
+		worst_s = took_s > worst_s ? took_s : worst_s;
+	}
+	double started_s = now_s();
+	size_t n = analysis_verdicts_list(engine, ANALYSIS_LIVE, list, sizeof(list) / sizeof(list[0]));
+	printf("live, %u rows of 40 classes, a candidate's end each: %.1f us a row on average (goal: 100), %.0f us at worst; a list of %zu verdicts %.0f us\n",
+	       n_rows, 1e6 * spent_s / n_rows, 1e6 * worst_s, n, 1e6 * (now_s() - started_s));
+	analysis_verdicts_free(engine);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned cell = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 300;
@@ -159,8 +363,14 @@ int main(int argc, char **argv)
 	double started_s = now_s();
 	int n_over = quiet_table(cell, &rng, only);
 	sharp_table(cell, &rng, only);
-	if (!only)
+	if (!only) {
 		mixtures(10 * cell, &rng);
+		live_table(cell, &rng);
+		blame_table(cell / 2, &rng);
+		cost_offline(&rng);
+		cost_live(&rng, 300);
+		cost_live(&rng, 10000);
+	}
 	printf("%d quiet kinds over their goal; %.1f s\n", n_over, now_s() - started_s);
 	return 0;
 }
