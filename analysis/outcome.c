@@ -18,7 +18,7 @@
 
 #define OCCURRENCES_MIN 5
 #define CELLS_MIN 8
-#define T_MIN 3.0
+#define T_MIN 4.0
 #define SHARE_MIN 0.8
 
 void analysis_outcomes_init(struct analysis_outcomes *outcomes)
