@@ -160,7 +160,7 @@ static void grow_by_steps(const struct analysis_history *history, struct analysi
 
 static bool is_one_time(const struct analysis_series *series, unsigned *ret_break, double *ret_rise)
 {
-	double explained, rise, low = INFINITY, high = -INFINITY;
+	double explained, rise, low = INFINITY, high = -INFINITY, before = 0, after = 0;
 	unsigned k = analysis_best_step(series->y, series->n_cells, &explained, &rise);
 
 	if (explained < 0.9 || rise <= 0)
@@ -170,6 +170,12 @@ static bool is_one_time(const struct analysis_series *series, unsigned *ret_brea
 		low = fmin(low, series->low[i]);
 		high = fmax(high, series->high[i]);
 	}
+	// The cell of the step holds both levels: its lowest point is the old one.
+	for (unsigned i = 0; i < k; i++)
+		before += series->low[i] / k;
+	for (unsigned i = from; i < series->n_cells; i++)
+		after += series->y[i] / (series->n_cells - from);
+	rise = after - before;
 	*ret_break = from;
 	*ret_rise = rise;
 	return high - low <= 0.5 * rise;

@@ -228,8 +228,8 @@ void analysis_split_by_outcome(const struct analysis_outcomes *outcomes, const s
 	*ret = (struct analysis_by_outcome){.between = NAN, .blame = ANALYSIS_BLAME_UNKNOWN};
 	for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++)
 		ret->growth[o] = NAN;
-	if (class->n_stretches > 0)
-		ret->between = class->sum_between;
+	if (class->n_stretches > 0 || class->has_stretch)
+		ret->between = class->sum_between + class->stretch;
 	bool is_fitted;
 	if (class->has_fallen) {
 		make_table(outcomes, class, &table);

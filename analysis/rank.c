@@ -68,6 +68,16 @@ static bool is_total(const struct analysis_verdicts *engine, int class_index)
 	return false;
 }
 
+// What is left out is told at once, judged or not.
+static void set_left_out(const struct analysis_history *history, struct analysis_growth *ret)
+{
+	ret->n_gaps = history->n_gaps;
+	ret->n_index_restarts = history->n_index_restarts;
+	ret->n_left_out = history->n_left_out;
+	if (ret->points == 0)
+		ret->points = analysis_history_points(history);
+}
+
 static size_t judge_all(struct look *look, size_t max)
 {
 	const struct analysis_verdicts *engine = look->engine;
@@ -88,6 +98,7 @@ static size_t judge_all(struct look *look, size_t max)
 			} else {
 				verdict->growth = track->shown;
 				verdict->is_so_far = grows(verdict);
+				set_left_out(&track->history, &verdict->growth);
 			}
 			verdict->turned_at_row = engine->classes[i].turned_at_row;
 			verdict->turned_at_s = engine->classes[i].turned_at_s;
@@ -101,7 +112,11 @@ static size_t judge_all(struct look *look, size_t max)
 // the least.
 static double width(const struct analysis_growth *growth)
 {
-	return growth->slope > 0 ? (growth->slope_high - growth->slope_low) / growth->slope : INFINITY;
+	double of_slope = (growth->slope_high - growth->slope_low) / growth->slope;
+
+	if (!(growth->slope > 0))
+		return INFINITY;
+	return fmax(of_slope, 1e-6); // below, all axes are exact
 }
 
 static int growing_axis(const struct look *look, int class_index)

@@ -19,7 +19,7 @@
 
 #include "../libtelemetry/banned.h"
 
-#define POINTS_OF_BASE 12
+#define POINTS_OF_BASE 8
 #define DUE_POINTS 8
 #define DUE_POINTS_OTHER 32
 // In its first rows every process grows: along time a live reader waits longer.

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The engine: live and replayed rows, axes, shares, forecasts, blame, and what
+// it does with rows that lie.
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../analysis/verdict.h"
+#include "support/noise.h"
+
+enum { POOLS, BYTES, OTHER, TOTAL, CLASSES };
+#define LIST_MAX (CLASSES * ANALYSIS_AXIS_COUNT)
+
+static const struct analysis_class classes[CLASSES] = {
+	[POOLS] = {"working_pools", TELE_COUNT, BYTES, ANALYSIS_NO_CLASS},
+	[BYTES] = {"working_bytes", TELE_BYTES, ANALYSIS_NO_CLASS, TOTAL},
+	[OTHER] = {"constant_bytes", TELE_BYTES, ANALYSIS_NO_CLASS, TOTAL},
+	[TOTAL] = {"device_used_bytes", TELE_BYTES, ANALYSIS_NO_CLASS, ANALYSIS_NO_CLASS},
+};
+
+static struct analysis_verdicts *engine;
+static struct analysis_verdict list[LIST_MAX];
+static size_t n_listed;
+static uint64_t values[CLASSES];
+static struct analysis_row row;
+static uint64_t attempted;
+
+static int set_up(void **state)
+{
+	(void)state;
+	if (analysis_verdicts_new(classes, CLASSES, &engine) < 0)
+		return -1;
+	memset(values, 0, sizeof(values));
+	row = (struct analysis_row){.values = values};
+	for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
+		row.counts[axis] = TELE_UNKNOWN;
+	attempted = 0;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	analysis_verdicts_free(engine);
+	return 0;
+}
+
+static void send(enum analysis_boundary boundary, unsigned outcome)
+{
+	row.time_s += 0.1;
+	row.boundary = boundary;
+	row.outcome = outcome;
+	row.is_inside = boundary == ANALYSIS_CANDIDATE_BEGIN;
+	values[TOTAL] = values[BYTES] == TELE_UNKNOWN || values[OTHER] == TELE_UNKNOWN ? TELE_UNKNOWN
+										       : values[BYTES] + values[OTHER];
+	analysis_verdicts_row(engine, &row);
+}
+
+// One candidate that allocates `pools` of 1 MiB.
+static void candidate(unsigned outcome, uint64_t pools)
+{
+	send(ANALYSIS_CANDIDATE_BEGIN, 0);
+	values[POOLS] += pools;
+	if (values[BYTES] != TELE_UNKNOWN)
+		values[BYTES] += pools << 20;
+	attempted++;
+	send(ANALYSIS_CANDIDATE_END, outcome);
+}
+
+static void look(enum analysis_look how)
+{
+	n_listed = analysis_verdicts_list(engine, how, list, LIST_MAX);
+}
+
+static const struct analysis_verdict *headline(unsigned class)
+{
+	for (size_t i = 0; i < n_listed; i++)
+		if (list[i].class_index == class && list[i].is_headline)
+			return &list[i];
+	return NULL;
+}
+
+static void assert_near(double value, double want, double within)
+{
+	if (!(fabs(value - want) <= within)) {
+		print_error("%g is not within %g of %g\n", value, within, want);
+		fail();
+	}
+}
+
+static void an_engine_refuses_classes_that_make_no_sense(void **state)
+{
+	static struct analysis_class many[ANALYSIS_CLASSES_MAX + 1];
+	struct analysis_verdicts *none = NULL;
+	struct analysis_class bad = classes[TOTAL];
+	(void)state;
+	assert_int_equal(analysis_verdicts_new(many, ANALYSIS_CLASSES_MAX + 1, &none), -EINVAL);
+	bad.name[0] = '\0';
+	assert_int_equal(analysis_verdicts_new(&bad, 1, &none), -EINVAL);
+	bad = classes[TOTAL];
+	bad.total_class = 1;
+	assert_int_equal(analysis_verdicts_new(&bad, 1, &none), -EINVAL);
+	bad.total_class = 0; // its own total
+	assert_int_equal(analysis_verdicts_new(&bad, 1, &none), -EINVAL);
+	memset(bad.name, 'x', sizeof(bad.name)); // no end
+	bad.total_class = ANALYSIS_NO_CLASS;
+	assert_int_equal(analysis_verdicts_new(&bad, 1, &none), -EINVAL);
+	assert_null(none);
+	analysis_verdicts_free(NULL);
+}
+
+static void an_engine_without_classes_or_rows_lists_nothing(void **state)
+{
+	struct analysis_verdicts *none;
+	struct analysis_row empty = {.time_s = 1};
+	(void)state;
+	assert_int_equal(analysis_verdicts_new(NULL, 0, &none), 0);
+	assert_int_equal(analysis_verdicts_row(none, &empty), 0);
+	assert_int_equal(analysis_verdicts_list(none, ANALYSIS_FINAL, list, LIST_MAX), 0);
+	analysis_verdicts_free(none);
+	look(ANALYSIS_LIVE);
+	assert_int_equal(n_listed, 0);
+}
+
+static void axes_have_the_names_of_the_rules(void **state)
+{
+	(void)state;
+	assert_int_equal(analysis_axis_of("linked"), ANALYSIS_LINKED);
+	assert_int_equal(analysis_axis_of("s"), ANALYSIS_TIME);
+	assert_int_equal(analysis_axis_of("time"), ANALYSIS_TIME);
+	assert_int_equal(analysis_axis_of("parsec"), -1);
+	assert_string_equal(analysis_axis_name(ANALYSIS_KEPT), "kept");
+	assert_string_equal(analysis_axis_name(99), "?");
+}
+
+// Two engines, the same rows: after each row the same verdicts, bit for bit.
+static void the_same_rows_give_the_same_verdicts_and_turn_at_the_same_row(void **state)
+{
+	static struct analysis_verdict again[LIST_MAX];
+	struct analysis_verdicts *replay;
+	struct series_rng rng;
+	bool has_turned = false;
+	(void)state;
+	assert_int_equal(analysis_verdicts_new(classes, CLASSES, &replay), 0);
+	series_seed(&rng, 9);
+	for (unsigned i = 0; i < 400; i++) {
+		row.time_s += series_uniform(&rng);
+		row.boundary = i % 2 ? ANALYSIS_CANDIDATE_END : ANALYSIS_CANDIDATE_BEGIN;
+		row.is_inside = !(i % 2);
+		row.outcome = i % 3 ? TELE_OUTCOME_TIMED : TELE_OUTCOME_DECLINED;
+		values[POOLS] += series_uniform(&rng) < 0.3;
+		values[BYTES] = (values[POOLS] << 20) + (uint64_t)(1000 * series_uniform(&rng));
+		values[OTHER] = 1000000 + (uint64_t)(5000 * series_uniform(&rng));
+		values[TOTAL] = values[BYTES] + values[OTHER];
+		unsigned turned = analysis_verdicts_row(engine, &row);
+		assert_int_equal(analysis_verdicts_row(replay, &row), turned);
+		has_turned |= turned > 0;
+		memset(list, 0, sizeof(list));
+		memset(again, 0, sizeof(again));
+		look(ANALYSIS_LIVE);
+		assert_int_equal(analysis_verdicts_list(replay, ANALYSIS_LIVE, again, LIST_MAX), n_listed);
+		assert_memory_equal(list, again, sizeof(list));
+	}
+	assert_true(has_turned);
+	assert_true(headline(POOLS)->turned_at_row > 0 && headline(POOLS)->turned_at_s > 0);
+	// A whole run that was only added looks the same at its end.
+	look(ANALYSIS_FINAL);
+	analysis_verdicts_list(replay, ANALYSIS_FINAL, again, LIST_MAX);
+	assert_memory_equal(list, again, sizeof(list));
+	analysis_verdicts_free(replay);
+}
+
+static void looking_changes_nothing(void **state)
+{
+	static struct analysis_verdict again[LIST_MAX];
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		candidate(TELE_OUTCOME_TIMED, i % 2);
+	memset(list, 0, sizeof(list));
+	memset(again, 0, sizeof(again));
+	look(ANALYSIS_LIVE);
+	analysis_verdicts_list(engine, ANALYSIS_FINAL, again, LIST_MAX);
+	memset(again, 0, sizeof(again));
+	analysis_verdicts_list(engine, ANALYSIS_LIVE, again, LIST_MAX);
+	assert_memory_equal(list, again, sizeof(list));
+}
+
+static void shares_of_parts_and_the_unexplained_make_the_whole(void **state)
+{
+	struct series_rng rng;
+	(void)state;
+	series_seed(&rng, 4);
+	for (unsigned i = 0; i < 300; i++) {
+		send(ANALYSIS_CANDIDATE_BEGIN, 0);
+		values[BYTES] += 3 << 20;
+		values[POOLS] += 1;
+		values[OTHER] += 1 << 20;
+		row.time_s += 0.1;
+		row.boundary = ANALYSIS_CANDIDATE_END;
+		row.outcome = TELE_OUTCOME_TIMED;
+		row.is_inside = false;
+		values[TOTAL] = values[BYTES] + values[OTHER] + (uint64_t)i * 500000 + (uint64_t)(4e5 * series_uniform(&rng));
+		analysis_verdicts_row(engine, &row);
+	}
+	look(ANALYSIS_FINAL);
+	double total = 4.0 * 1048576 + 500000;
+	assert_near(headline(BYTES)->share, 3.0 * 1048576 / total, 0.01);
+	assert_near(headline(OTHER)->share, 1.0 * 1048576 / total, 0.01);
+	assert_near(headline(BYTES)->share + headline(OTHER)->share + headline(TOTAL)->unexplained, 1, 1e-12);
+	assert_true(headline(POOLS)->share == headline(BYTES)->share);
+	assert_true(headline(BYTES)->is_covered && !headline(OTHER)->is_covered);
+	assert_int_equal(list[0].class_index, POOLS);
+	assert_true(headline(TOTAL)->is_total);
+}
+
+static void the_axis_that_leaks_is_the_headline(void **state)
+{
+	(void)state;
+	struct series_rng rng;
+	series_seed(&rng, 8);
+	for (unsigned i = 0; i < 300; i++) {
+		bool timed = series_uniform(&rng) < 0.4;
+		candidate(timed ? TELE_OUTCOME_TIMED : TELE_OUTCOME_DECLINED, timed);
+	}
+	look(ANALYSIS_FINAL);
+	// Linked and timed are the same candidates here.
+	assert_true(headline(POOLS)->axis == ANALYSIS_LINKED || headline(POOLS)->axis == ANALYSIS_TIMED);
+	assert_near(headline(POOLS)->growth.slope, 1, 1e-9);
+	assert_true(headline(BYTES)->axis == headline(POOLS)->axis);
+	assert_int_equal(headline(POOLS)->by_outcome.blame, TELE_OUTCOME_TIMED);
+	assert_near(headline(POOLS)->by_outcome.growth[TELE_OUTCOME_DECLINED], 0, 1e-9);
+}
+
+static void a_leak_of_failed_candidates_is_blamed_on_them(void **state)
+{
+	char sentence[ANALYSIS_SENTENCE_MAX];
+	struct series_rng rng;
+	(void)state;
+	series_seed(&rng, 12);
+	for (unsigned i = 0; i < 200; i++) {
+		bool failed = series_uniform(&rng) < 0.25;
+		candidate(failed ? TELE_OUTCOME_FAILED : TELE_OUTCOME_TIMED, failed);
+	}
+	look(ANALYSIS_FINAL);
+	assert_int_equal(list[0].class_index, POOLS);
+	assert_int_equal(headline(POOLS)->by_outcome.blame, TELE_OUTCOME_FAILED);
+	analysis_sentence(engine, headline(POOLS), sentence, sizeof(sentence));
+	assert_non_null(strstr(sentence, "after failed candidates only"));
+}
+
+static void a_leak_between_candidates_is_blamed_on_none(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 200; i++) {
+		candidate(i % 3 ? TELE_OUTCOME_TIMED : TELE_OUTCOME_DECLINED, 0);
+		values[POOLS] += 1;
+		values[BYTES] += 1 << 20;
+		send(ANALYSIS_NO_BOUNDARY, 0);
+	}
+	look(ANALYSIS_FINAL);
+	assert_int_equal(headline(POOLS)->by_outcome.blame, ANALYSIS_BLAME_BETWEEN);
+	assert_near(headline(POOLS)->by_outcome.between, 200, 1e-9);
+}
+
+static void unknown_values_are_no_points_and_no_zeros(void **state)
+{
+	(void)state;
+	values[OTHER] = TELE_UNKNOWN;
+	for (unsigned i = 0; i < 100; i++) {
+		uint64_t known = values[BYTES];
+		if (i % 3 == 0)
+			values[BYTES] = TELE_UNKNOWN;
+		send(ANALYSIS_CANDIDATE_BEGIN, 0);
+		send(ANALYSIS_CANDIDATE_END, TELE_OUTCOME_TIMED);
+		values[BYTES] = known + (1 << 20);
+	}
+	look(ANALYSIS_FINAL);
+	assert_null(headline(OTHER));
+	assert_null(headline(TOTAL));
+	assert_int_equal(headline(BYTES)->growth.shape, ANALYSIS_GROWING);
+	for (size_t i = 0; i < n_listed; i++) {
+		if (list[i].class_index != BYTES || list[i].axis != ANALYSIS_ATTEMPTED)
+			continue;
+		assert_near(list[i].growth.slope, 1 << 20, 1 << 14);
+		assert_true(list[i].growth.points < 101);
+	}
+	assert_true(isnan(headline(BYTES)->share));
+}
+
+static void classes_of_zero_bytes_divide_nothing(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) {
+		send(ANALYSIS_CANDIDATE_BEGIN, 0);
+		values[POOLS] += 1;
+		send(ANALYSIS_CANDIDATE_END, TELE_OUTCOME_TIMED);
+	}
+	look(ANALYSIS_FINAL);
+	assert_int_equal(headline(POOLS)->growth.shape, ANALYSIS_GROWING);
+	assert_int_equal(headline(BYTES)->growth.shape, ANALYSIS_FLAT);
+	assert_true(isnan(headline(POOLS)->each_bytes) && isnan(headline(POOLS)->share));
+}
+
+static void a_signed_class_may_be_below_zero(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) {
+		values[OTHER] = (uint64_t)(-(int64_t)(i + 2) * 4096);
+		send(ANALYSIS_NO_BOUNDARY, 0);
+	}
+	look(ANALYSIS_FINAL);
+	assert_int_equal(headline(OTHER)->axis, ANALYSIS_TIME);
+	assert_int_equal(headline(OTHER)->growth.shape, ANALYSIS_DRAINING);
+	assert_near(headline(OTHER)->growth.slope, -40960, 1);
+	assert_near(headline(OTHER)->growth.last, -101 * 4096, 1e-6);
+}
+
+static void a_gap_with_another_level_behind_it_is_no_growth(void **state)
+{
+	struct series_rng rng;
+	(void)state;
+	series_seed(&rng, 21);
+	for (unsigned i = 0; i < 200; i++) {
+		if (i == 100) {
+			analysis_verdicts_gap(engine);
+			row.time_s += 3600;
+		}
+		values[OTHER] = (i < 100 ? 10 << 20 : 50 << 20) + (uint64_t)(1 << 20) * (uint64_t)(4 * series_uniform(&rng));
+		candidate(TELE_OUTCOME_TIMED, 0);
+	}
+	look(ANALYSIS_FINAL);
+	assert_false(analysis_shape_grows(headline(OTHER)->growth.shape));
+	assert_int_equal(headline(OTHER)->growth.n_gaps, 1);
+	for (size_t i = 0; i < n_listed; i++)
+		assert_false(analysis_shape_grows(list[i].growth.shape));
+}
+
+static void a_clock_jump_is_no_slope_of_time(void **state)
+{
+	struct series_rng rng;
+	(void)state;
+	series_seed(&rng, 22);
+	for (unsigned i = 0; i < 300; i++) {
+		if (i == 100)
+			row.time_s += 86400;
+		if (i == 200)
+			row.time_s -= 3600;
+		values[OTHER] = (10 << 20) + (uint64_t)(i / 100) * (8 << 20) + (uint64_t)(1e6 * series_uniform(&rng));
+		send(ANALYSIS_NO_BOUNDARY, 0);
+	}
+	look(ANALYSIS_FINAL);
+	assert_int_equal(headline(OTHER)->axis, ANALYSIS_TIME);
+	assert_false(analysis_shape_grows(headline(OTHER)->growth.shape));
+	assert_int_equal(headline(OTHER)->growth.n_gaps, 2);
+	assert_near(headline(OTHER)->growth.window, 29.9, 0.5);
+}
+
+static void a_restart_is_a_new_run(void **state)
+{
+	(void)state;
+	for (unsigned run = 0; run < 50; run++) {
+		if (run > 0)
+			analysis_verdicts_restart(engine);
+		row.time_s = 0;
+		values[POOLS] = 3 + run; // a little higher each run
+		values[BYTES] = (3 + run) << 20;
+		for (unsigned i = 0; i < 6; i++)
+			candidate(TELE_OUTCOME_TIMED, 0);
+	}
+	look(ANALYSIS_LIVE);
+	for (size_t i = 0; i < n_listed; i++) {
+		assert_false(analysis_shape_grows(list[i].growth.shape));
+		if (list[i].axis == ANALYSIS_ATTEMPTED)
+			assert_int_equal(list[i].growth.n_left_out, 49 * 7);
+	}
+	assert_int_equal(analysis_verdicts_outcomes(engine)->n_ends, 6);
+}
+
+static void a_candidate_index_that_starts_again_is_no_slope(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 260; i++) {
+		row.counts[ANALYSIS_ATTEMPTED] = i < 134 ? i : i - 134;
+		row.counts[ANALYSIS_LINKED] = row.counts[ANALYSIS_ATTEMPTED] / 2;
+		row.counts[ANALYSIS_TIMED] = row.counts[ANALYSIS_KEPT] = TELE_UNKNOWN;
+		values[POOLS] = 5 + i % 3;
+		send(ANALYSIS_CANDIDATE_END, TELE_OUTCOME_TIMED);
+	}
+	look(ANALYSIS_FINAL);
+	assert_int_equal(headline(POOLS)->growth.shape, ANALYSIS_BOUNDED);
+	assert_int_equal(headline(POOLS)->growth.n_index_restarts, 1);
+	for (size_t i = 0; i < n_listed; i++)
+		assert_false(analysis_shape_grows(list[i].growth.shape));
+}
+
+static void a_forecast_needs_growth_and_a_capacity(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		candidate(TELE_OUTCOME_TIMED, 1);
+	look(ANALYSIS_FINAL);
+	assert_true(isnan(headline(POOLS)->forecast));
+	analysis_verdicts_set_capacity(engine, TOTAL, 150ull << 20);
+	look(ANALYSIS_FINAL);
+	assert_near(headline(POOLS)->forecast, 50, 1);
+	assert_near(headline(POOLS)->forecast_seconds, 50 * 0.2, 0.5);
+	assert_near(headline(TOTAL)->forecast, 50, 1);
+	assert_true(isnan(headline(OTHER)->forecast));
+	// Too far to say: more than twenty windows.
+	analysis_verdicts_set_capacity(engine, TOTAL, 1ull << 50);
+	look(ANALYSIS_FINAL);
+	assert_true(headline(POOLS)->forecast_is_bound);
+	assert_near(headline(POOLS)->forecast, 2000, 25);
+	// A capacity of the class itself goes before that of its total.
+	analysis_verdicts_set_capacity(engine, BYTES, 110ull << 20);
+	look(ANALYSIS_FINAL);
+	assert_near(headline(POOLS)->forecast, 10, 1);
+	assert_near(headline(BYTES)->forecast, 10, 1);
+	analysis_verdicts_set_capacity(engine, BYTES, 60ull << 20);
+	look(ANALYSIS_FINAL);
+	assert_int_equal(headline(POOLS)->over_by_bytes, 40ull << 20);
+	assert_true(isnan(headline(POOLS)->forecast));
+}
+
+static void a_first_tooth_is_called_so_far_and_taken_back(void **state)
+{
+	bool was_growing = false;
+	(void)state;
+	for (unsigned i = 0; i < 300; i++) {
+		values[BYTES] = (uint64_t)(i % 40) << 20;
+		values[POOLS] = i % 40;
+		candidate(TELE_OUTCOME_TIMED, 0);
+		look(ANALYSIS_LIVE);
+		if (analysis_shape_grows(headline(POOLS)->growth.shape)) {
+			was_growing = true;
+			assert_true(headline(POOLS)->is_so_far);
+		}
+	}
+	assert_true(was_growing);
+	assert_int_equal(headline(POOLS)->growth.shape, ANALYSIS_BOUNDED);
+	assert_false(headline(POOLS)->is_so_far);
+	assert_int_equal(headline(POOLS)->turned_at_row, 0);
+}
+
+static void a_sentence_fits_any_buffer(void **state)
+{
+	char whole[ANALYSIS_SENTENCE_MAX], part[ANALYSIS_SENTENCE_MAX];
+	(void)state;
+	analysis_verdicts_set_capacity(engine, TOTAL, 150ull << 20);
+	for (unsigned i = 0; i < 100; i++)
+		candidate(TELE_OUTCOME_TIMED, 1);
+	look(ANALYSIS_FINAL);
+	size_t len = analysis_sentence(engine, headline(POOLS), whole, sizeof(whole));
+	assert_int_equal(strlen(whole), len);
+	for (size_t size = 0; size <= len + 1; size++) {
+		memset(part, 'x', sizeof(part));
+		assert_int_equal(analysis_sentence(engine, headline(POOLS), part, size), len);
+		if (size > 0) {
+			assert_int_equal(strlen(part), size - 1 < len ? size - 1 : len);
+			assert_memory_equal(part, whole, size - 1);
+		}
+		assert_int_equal(part[size], 'x');
+	}
+}
+
+static void a_list_that_is_too_short_is_cut_not_overrun(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		candidate(TELE_OUTCOME_TIMED, 1);
+	for (size_t max = 0; max < 12; max++) {
+		memset(list, 0x55, sizeof(list));
+		assert_int_equal(analysis_verdicts_list(engine, ANALYSIS_FINAL, list, max), max);
+		assert_int_equal(*(unsigned char *)&list[max], 0x55);
+	}
+}
+
+// Rows that no program would write must not shake the engine.
+static void rows_of_noise_are_survived(void **state)
+{
+	struct series_rng rng;
+	(void)state;
+	series_seed(&rng, 77);
+	for (unsigned i = 0; i < 20000; i++) {
+		double pick = series_uniform(&rng);
+		row.time_s = pick < 0.05 ? NAN : pick < 0.1 ? -1e300 * pick : pick < 0.15 ? INFINITY : row.time_s + pick;
+		if (!isfinite(row.time_s) && series_uniform(&rng) < 0.5)
+			row.time_s = i;
+		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
+			row.counts[axis] = series_uniform(&rng) < 0.2 ? TELE_UNKNOWN : (uint64_t)(1e19 * series_uniform(&rng) * pick);
+		for (unsigned class = 0; class < CLASSES; class++)
+			values[class] = series_uniform(&rng) < 0.1 ? TELE_UNKNOWN : (uint64_t)(1.8e19 * series_uniform(&rng));
+		row.boundary = (enum analysis_boundary)(3 * series_uniform(&rng));
+		row.outcome = (unsigned)(12 * series_uniform(&rng));
+		row.is_inside = series_uniform(&rng) < 0.5;
+		analysis_verdicts_row(engine, &row);
+		if (i % 501 == 0)
+			analysis_verdicts_gap(engine);
+		if (i % 5003 == 0)
+			analysis_verdicts_restart(engine);
+		if (i % 97 == 0) {
+			char sentence[64];
+			look(i % 2 ? ANALYSIS_LIVE : ANALYSIS_FINAL);
+			for (size_t k = 0; k < n_listed; k++)
+				analysis_sentence(engine, &list[k], sentence, sizeof(sentence));
+		}
+	}
+}
+
+#define WITH_ENGINE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_engine_refuses_classes_that_make_no_sense),
+		WITH_ENGINE(an_engine_without_classes_or_rows_lists_nothing),
+		cmocka_unit_test(axes_have_the_names_of_the_rules),
+		WITH_ENGINE(the_same_rows_give_the_same_verdicts_and_turn_at_the_same_row),
+		WITH_ENGINE(looking_changes_nothing),
+		WITH_ENGINE(shares_of_parts_and_the_unexplained_make_the_whole),
+		WITH_ENGINE(the_axis_that_leaks_is_the_headline),
+		WITH_ENGINE(a_leak_of_failed_candidates_is_blamed_on_them),
+		WITH_ENGINE(a_leak_between_candidates_is_blamed_on_none),
+		WITH_ENGINE(unknown_values_are_no_points_and_no_zeros),
+		WITH_ENGINE(classes_of_zero_bytes_divide_nothing),
+		WITH_ENGINE(a_signed_class_may_be_below_zero),
+		WITH_ENGINE(a_gap_with_another_level_behind_it_is_no_growth),
+		WITH_ENGINE(a_clock_jump_is_no_slope_of_time),
+		WITH_ENGINE(a_restart_is_a_new_run),
+		WITH_ENGINE(a_candidate_index_that_starts_again_is_no_slope),
+		WITH_ENGINE(a_forecast_needs_growth_and_a_capacity),
+		WITH_ENGINE(a_first_tooth_is_called_so_far_and_taken_back),
+		WITH_ENGINE(a_sentence_fits_any_buffer),
+		WITH_ENGINE(a_list_that_is_too_short_is_cut_not_overrun),
+		WITH_ENGINE(rows_of_noise_are_survived),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
