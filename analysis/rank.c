@@ -189,7 +189,7 @@ static void choose_headlines(struct look *look)
 static void set_each(const struct look *look, struct analysis_verdict *verdict)
 {
 	const struct analysis_class *class = &look->engine->classes[verdict->class_index].class;
-	const struct analysis_verdict *bytes = find(look, class->bytes_class, verdict->axis);
+	const struct analysis_verdict *bytes = find(look, class->bytes_class, (int)verdict->axis);
 
 	if (!grows(verdict) || !grows(bytes) || !(verdict->growth.slope > 0))
 		return;
@@ -237,7 +237,7 @@ static void share_out(const struct look *look, int total_index, int axis)
 
 static const struct analysis_verdict *total_of(const struct look *look, const struct analysis_verdict *verdict)
 {
-	return find(look, look->engine->classes[verdict->class_index].class.total_class, verdict->axis);
+	return find(look, look->engine->classes[verdict->class_index].class.total_class, (int)verdict->axis);
 }
 
 // The verdict whose level meets the limit, and the limit.
@@ -245,7 +245,7 @@ static const struct analysis_verdict *limited(const struct look *look, const str
 					      uint64_t *ret_bytes)
 {
 	const struct analysis_class_state *state = &look->engine->classes[verdict->class_index];
-	const struct analysis_verdict *bytes = find(look, state->class.bytes_class, verdict->axis);
+	const struct analysis_verdict *bytes = find(look, state->class.bytes_class, (int)verdict->axis);
 
 	if (state->class.unit != TELE_BYTES) {
 		if (!grows(bytes))
@@ -286,10 +286,10 @@ static void set_forecast(const struct look *look, struct analysis_verdict *verdi
 		return;
 	}
 	// The whole's own rate, where it has one: other classes fill it too.
-	const struct analysis_verdict *rate = grows(level) ? level : find(look, (int)verdict->class_index, verdict->axis);
+	const struct analysis_verdict *rate = grows(level) ? level : find(look, (int)verdict->class_index, (int)verdict->axis);
 	const struct analysis_class *class = &look->engine->classes[verdict->class_index].class;
 	if (!grows(level) && class->unit != TELE_BYTES)
-		rate = find(look, class->bytes_class, verdict->axis);
+		rate = find(look, class->bytes_class, (int)verdict->axis);
 	if (!grows(rate) || !(rate->growth.slope_low > 0))
 		return;
 	// Peaks reach the limit first.

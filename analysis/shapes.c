@@ -389,7 +389,7 @@ void analysis_window_judge(const struct analysis_series *series, unsigned from, 
 	if (!analysis_fit_adaptive(clipped, &s.design[ANALYSIS_LINE], true, &mean))
 		return;
 	double error = analysis_fit_error(&mean, 1) / unclipped;
-	ret->mean_t = error > 0 ? mean.value[1] / error : mean.value[1] ? copysign(INFINITY, mean.value[1]) : 0;
+	ret->mean_t = error > 0 ? mean.value[1] / error : mean.value[1] != 0 ? copysign(INFINITY, mean.value[1]) : 0;
 	ret->is_up = analysis_student_exceeds(ret->mean_t, depth ? SIGMAS_BREAK : SIGMAS_MEAN, mean.df);
 	set_slope(ret, mean.value[1], error, mean.df);
 

@@ -53,7 +53,7 @@ static void run(const struct series_kind *kind, struct series_rng *rng, size_t n
 	if (analysis_shape_grows(growth.shape)) {
 		tally->n_grow++;
 		tally->n_held += growth.slope_low <= slope * (1 + 1e-9) && slope * (1 - 1e-9) <= growth.slope_high;
-		tally->bias += slope ? growth.slope / slope - 1 : 0;
+		tally->bias += slope > 0 ? growth.slope / slope - 1 : 0;
 	}
 }
 
@@ -312,7 +312,8 @@ static void cost_offline(struct series_rng *rng)
 	for (size_t c = 0; c < CLASSES; c++)
 		analysis_judge(&histories[c], &growth);
 	double judged_s = now_s();
-	printf("\n10,000 candidates x 40 classes: %.1f ms (goal: 50), of it %.1f ns a point, %.1f us a judgement; %zu bytes a class and axis\n",
+	printf("\n10,000 candidates x 40 classes: %.1f ms (goal: 50), of it %.1f ns a point, "
+	       "%.1f us a judgement; %zu bytes a class and axis\n",
 	       1e3 * (judged_s - started_s), 1e9 * (added_s - started_s) / (10000 * CLASSES),
 	       1e6 * (judged_s - added_s) / CLASSES, sizeof(struct analysis_history));
 }
@@ -346,7 +347,8 @@ static void cost_live(struct series_rng *rng, unsigned n_rows)
 	}
 	double started_s = now_s();
 	size_t n = analysis_verdicts_list(engine, ANALYSIS_LIVE, list, sizeof(list) / sizeof(list[0]));
-	printf("live, %u rows of 40 classes, a candidate's end each: %.1f us a row on average (goal: 100), %.0f us at worst; a list of %zu verdicts %.0f us\n",
+	printf("live, %u rows of 40 classes, a candidate's end each: %.1f us a row on average (goal: 100), "
+	       "%.0f us at worst; a list of %zu verdicts %.0f us\n",
 	       n_rows, 1e6 * spent_s / n_rows, 1e6 * worst_s, n, 1e6 * (now_s() - started_s));
 	analysis_verdicts_free(engine);
 }
