@@ -22,6 +22,7 @@
 #define POINTS_MIN_EXACT 8
 #define STEPS_MIN 4
 #define FLAT_SHARE 0.001
+#define EVEN_HEIGHT 1.3
 
 static const char *const shape_names[ANALYSIS_SHAPE_COUNT] = {
 	[ANALYSIS_NOT_ENOUGH_DATA] = "not_enough_data", [ANALYSIS_FLAT] = "flat",
@@ -114,13 +115,23 @@ static void grow_exactly(const struct analysis_history *history, struct analysis
 	ret->level_high = history->first_y + history->last_y;
 }
 
-static bool second_half_rises(const struct analysis_history *history, const struct analysis_series *series)
+// Whether steps come as often late as early. The highest of random needs so far
+// (a heap that is never given back) rises for ever too, but ever more rarely:
+// its steps are even in the logarithm of x. The sum of log(end / x) over k
+// steps is k on average for steady ones, and several times that for those.
+static bool steps_are_steady(const struct analysis_history *history, const struct analysis_series *series)
 {
+	double k = (double)history->n_rises;
+
 	if (history->n_rises <= ANALYSIS_RISES_KEPT) {
-		unsigned late = 0, k = (unsigned)history->n_rises;
-		for (unsigned i = 0; i < k; i++)
+		double sum = 0, late = 0;
+		for (unsigned i = 0; i < history->n_rises; i++) {
+			sum += log(history->last_x / history->rise_x[i]);
 			late += history->rise_x[i] > history->last_x / 2;
-		return 5 * late >= k;
+		}
+		// Steps of one height are a leak's rather than records of chance.
+		bool are_even = history->largest_rise <= EVEN_HEIGHT * history->sum_rises / k;
+		return 5 * late >= k && sum <= k + (are_even ? 1.65 * sqrt(k) : 0);
 	}
 	double half = series->y[series->n_cells / 2];
 	return history->last_y - half >= 0.2 * history->sum_rises;
@@ -141,7 +152,7 @@ static bool judge_steps(const struct analysis_history *history, const struct ana
 	double gap = history->last_x / (double)k;
 	*ret_steps = history->largest_rise <= 0.5 * history->sum_rises &&
 		     history->last_x - history->last_rise_x <= 3 * gap && history->first_rise_x <= 6 * gap &&
-		     second_half_rises(history, series);
+		     steps_are_steady(history, series);
 	return *ret_steps;
 }
 

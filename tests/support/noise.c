@@ -274,6 +274,25 @@ MAKE(early_steps)
 	*ret_slope = 0;
 }
 
+// The highest of what random candidates needed so far, never given back: p is
+// 0 for sizes that are even in a range, else log-normal with that sigma.
+MAKE(high_water)
+{
+	double highest = 0;
+	for (size_t i = 0; i < n; i++) {
+		highest = fmax(highest, p > 0 ? exp(p * N()) : U());
+		y[i] = 1000 * highest;
+	}
+	*ret_slope = 0;
+}
+
+MAKE(high_water_noisy)
+{
+	high_water(rng, n, p, y, ret_slope);
+	for (size_t i = 0; i < n; i++)
+		y[i] += 20 * N();
+}
+
 // Peaks that grow fourfold over a floor that does not. Each other point (by
 // chance if p is 0) is a peak.
 MAKE(peaks_grow)
@@ -471,6 +490,11 @@ const struct series_kind series_kinds[] = {
 	{"sine, 5 periods", SERIES_QUIET, sine, 5},
 	{"plus or minus one", SERIES_QUIET, plus_minus_one, 0},
 	{"early steps", SERIES_QUIET, early_steps, 0.3},
+	{"high water, even sizes", SERIES_QUIET, high_water, 0},
+	{"high water, log-normal 0.3", SERIES_QUIET, high_water, 0.3},
+	{"high water, log-normal 1", SERIES_QUIET, high_water, 1},
+	{"high water + noise, even", SERIES_HARD, high_water_noisy, 0},
+	{"high water + noise, 0.3", SERIES_HARD, high_water_noisy, 0.3},
 	{"peaks grow, teeth of 5", SERIES_QUIET, peaks_grow, 5},
 	{"peaks grow, random", SERIES_QUIET, peaks_grow, 0},
 	{"one step of 1 sigma", SERIES_HARD, one_step, 1},
