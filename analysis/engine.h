@@ -34,6 +34,7 @@ struct analysis_pace {
 	bool has_first;
 	double first_x, last_x;
 	double first_s, last_s;
+	double moved_s; // when it last went on
 };
 
 struct analysis_verdicts {
@@ -51,11 +52,14 @@ struct analysis_verdicts {
 	struct analysis_class_state classes[];
 };
 
-// The axis that a class is judged on first and most often.
+// The axis that decides whether a class grows: attempted candidates, or time
+// where there are none or too few. Five axes would be five chances of a false
+// alarm; the others only say how it grows.
 enum analysis_axis analysis_base_axis(const struct analysis_class_state *state);
 
-// Five axes are five chances of a false alarm. A class grows if it does on its
-// base axis, or on two of the others.
-bool analysis_class_grows(enum analysis_axis base, const bool grows[ANALYSIS_AXIS_COUNT]);
+// Whether the class grows, given which of its axes say so: the base axis, or
+// time once the search is long over.
+bool analysis_class_grows(const struct analysis_verdicts *engine, const struct analysis_class_state *state,
+			  const bool grows[ANALYSIS_AXIS_COUNT]);
 
 #endif

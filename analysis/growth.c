@@ -258,7 +258,7 @@ static void judge_rest(const struct analysis_history *history, const struct anal
 		       const struct analysis_window *up, struct analysis_growth *ret)
 {
 	struct analysis_window down;
-	unsigned behind = up->is_stopped ? up->break_at : 0;
+	unsigned behind;
 
 	if (is_draining(series, up, &down)) {
 		ret->shape = ANALYSIS_DRAINING;
@@ -275,8 +275,10 @@ static void judge_rest(const struct analysis_history *history, const struct anal
 		set_window(history, series, 0, behind, ret);
 		return;
 	}
-	behind = up->is_stopped ? up->break_at : 0;
-	set_window(history, series, 0, behind, ret);
+	// The band of a rise that levels off is its plateau; steps up and down are
+	// swings, and belong to it.
+	bool has_plateau = up->form == ANALYSIS_RISE_THEN_FLAT || up->form == ANALYSIS_EXPONENTIAL;
+	set_window(history, series, 0, has_plateau ? up->break_at : 0, ret);
 	ret->step_height = 0;
 	bool is_noise = !up->is_stopped && is_too_noisy(series, history->high_y - history->low_y);
 	ret->shape = is_noise ? ANALYSIS_NOT_ENOUGH_DATA : ANALYSIS_BOUNDED;

@@ -122,16 +122,19 @@ static double width(const struct analysis_growth *growth)
 static int growing_axis(const struct look *look, int class_index)
 {
 	static const int order[] = {ANALYSIS_LINKED, ANALYSIS_ATTEMPTED, ANALYSIS_TIMED, ANALYSIS_KEPT, ANALYSIS_TIME};
-	enum analysis_axis base = analysis_base_axis(&look->engine->classes[class_index]);
-	bool growing[ANALYSIS_AXIS_COUNT] = {false};
+	const struct analysis_verdicts *engine = look->engine;
+	bool growing[ANALYSIS_AXIS_COUNT];
 	int best = -1;
 	double best_width = INFINITY;
 
+	for (int axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
+		growing[axis] = grows(find(look, class_index, axis));
+	if (!analysis_class_grows(engine, &engine->classes[class_index], growing))
+		return -1;
 	for (size_t k = 0; k < TELE_ARRAY_LEN(order); k++) {
 		const struct analysis_verdict *verdict = find(look, class_index, order[k]);
 		if (!grows(verdict))
 			continue;
-		growing[order[k]] = true;
 		// Candidates are what a search can be changed by: time must be better
 		// by far.
 		double limit = order[k] == ANALYSIS_TIME ? 0.4 : 0.9;
@@ -140,7 +143,7 @@ static int growing_axis(const struct look *look, int class_index)
 			best_width = width(&verdict->growth);
 		}
 	}
-	return analysis_class_grows(base, growing) ? best : -1;
+	return best;
 }
 
 static int quiet_axis(const struct look *look, int class_index)
@@ -169,6 +172,17 @@ static void choose_headlines(struct look *look)
 		int axis = growing_axis(look, (int)i);
 		look->is_growing[i] = axis >= 0;
 		look->headline[i] = axis >= 0 ? axis : quiet_axis(look, (int)i);
+	}
+	// An axis that grows where its class does not is not believed.
+	for (size_t i = 0; i < n; i++) {
+		for (int axis = 0; axis < ANALYSIS_AXIS_COUNT && !look->is_growing[i]; axis++) {
+			struct analysis_verdict *verdict = find(look, (int)i, axis);
+			if (!grows(verdict))
+				continue;
+			verdict->growth.shape = ANALYSIS_NOT_ENOUGH_DATA;
+			verdict->growth.slope = verdict->growth.slope_low = verdict->growth.slope_high = 0;
+			verdict->is_so_far = false;
+		}
 	}
 	// Bytes follow their count, so that one sentence can speak of both.
 	for (size_t i = 0; i < n; i++) {

@@ -49,15 +49,6 @@ int analysis_axis_of(const char *name)
 	return -1;
 }
 
-bool analysis_class_grows(enum analysis_axis base, const bool grows[ANALYSIS_AXIS_COUNT])
-{
-	unsigned n_growing = 0;
-
-	for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
-		n_growing += grows[axis];
-	return grows[base] || n_growing > 1;
-}
-
 static bool is_class(int index, size_t n_classes, size_t self)
 {
 	return index == ANALYSIS_NO_CLASS || (index >= 0 && (size_t)index < n_classes && (size_t)index != self);
@@ -169,9 +160,19 @@ enum analysis_axis analysis_base_axis(const struct analysis_class_state *state)
 	const struct analysis_history *attempted = &state->tracks[ANALYSIS_ATTEMPTED].history;
 	const struct analysis_history *time = &state->tracks[ANALYSIS_TIME].history;
 
-	if (analysis_history_points(attempted) >= POINTS_OF_BASE || analysis_history_points(time) == 0)
+	if (analysis_history_points(time) == 0)
 		return ANALYSIS_ATTEMPTED;
-	return ANALYSIS_TIME;
+	return analysis_history_points(attempted) < POINTS_OF_BASE ? ANALYSIS_TIME : ANALYSIS_ATTEMPTED;
+}
+
+bool analysis_class_grows(const struct analysis_verdicts *engine, const struct analysis_class_state *state,
+			  const bool grows[ANALYSIS_AXIS_COUNT])
+{
+	const struct analysis_pace *pace = &engine->pace[ANALYSIS_ATTEMPTED];
+	// A search that has long ended does not explain what grows since.
+	bool is_over = pace->has_first && engine->last_s - pace->moved_s > pace->moved_s - pace->first_s;
+
+	return grows[analysis_base_axis(state)] || (is_over && grows[ANALYSIS_TIME]);
 }
 
 static void judge_track(struct analysis_class_state *state, enum analysis_axis axis)
@@ -206,7 +207,7 @@ static bool note_turn(const struct analysis_verdicts *engine, struct analysis_cl
 
 	for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
 		grows[axis] = analysis_shape_grows(state->tracks[axis].shown.shape);
-	bool is_growing = analysis_class_grows(analysis_base_axis(state), grows);
+	bool is_growing = analysis_class_grows(engine, state, grows);
 	if (is_growing == state->is_growing)
 		return false;
 	state->is_growing = is_growing;
@@ -299,7 +300,9 @@ static void place(struct analysis_verdicts *engine, const struct analysis_row *r
 		if (count == TELE_UNKNOWN || !isfinite(row->time_s))
 			continue;
 		if (!pace->has_first || (double)count < pace->last_x || row->time_s < pace->last_s)
-			*pace = (struct analysis_pace){true, (double)count, (double)count, row->time_s, row->time_s};
+			*pace = (struct analysis_pace){true, (double)count, (double)count, row->time_s, row->time_s, row->time_s};
+		if ((double)count != pace->last_x)
+			pace->moved_s = row->time_s;
 		pace->last_x = (double)count;
 		pace->last_s = row->time_s;
 	}

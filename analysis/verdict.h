@@ -95,7 +95,7 @@ void analysis_verdicts_restart(struct analysis_verdicts *engine);
 struct analysis_verdict {
 	unsigned class_index;
 	enum analysis_axis axis;
-	bool is_headline;     // the axis that tells best of this class
+	bool is_headline;     // the axis that tells best of this class, and alone says whether it grows
 	bool is_so_far;       // live: growing, and may be taken back
 	bool is_covered;      // bytes whose count says it all in its own sentence
 	bool is_total;        // a total of other classes

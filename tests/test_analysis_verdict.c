@@ -445,6 +445,25 @@ static void a_candidate_index_that_starts_again_is_no_slope(void **state)
 		assert_false(analysis_shape_grows(list[i].growth.shape));
 }
 
+static void what_grows_after_the_search_is_over_grows_with_time(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 50; i++)
+		candidate(i % 2 ? TELE_OUTCOME_TIMED : TELE_OUTCOME_DECLINED, i % 2);
+	for (unsigned i = 0; i < 400; i++) {
+		values[OTHER] += 4096;
+		send(ANALYSIS_NO_BOUNDARY, 0);
+	}
+	look(ANALYSIS_FINAL);
+	assert_int_equal(headline(OTHER)->growth.shape, ANALYSIS_GROWING);
+	assert_int_equal(headline(OTHER)->axis, ANALYSIS_TIME);
+	assert_near(headline(OTHER)->growth.slope, 40960, 400);
+	// And what the search left behind is still laid on its candidates.
+	assert_int_equal(headline(POOLS)->growth.shape, ANALYSIS_GROWING);
+	assert_int_equal(headline(POOLS)->axis, ANALYSIS_LINKED);
+	assert_near(headline(POOLS)->growth.slope, 1, 1e-9);
+}
+
 static void a_forecast_needs_growth_and_a_capacity(void **state)
 {
 	(void)state;
@@ -580,6 +599,7 @@ int main(void)
 		WITH_ENGINE(a_clock_jump_is_no_slope_of_time),
 		WITH_ENGINE(a_restart_is_a_new_run),
 		WITH_ENGINE(a_candidate_index_that_starts_again_is_no_slope),
+		WITH_ENGINE(what_grows_after_the_search_is_over_grows_with_time),
 		WITH_ENGINE(a_forecast_needs_growth_and_a_capacity),
 		WITH_ENGINE(a_first_tooth_is_called_so_far_and_taken_back),
 		WITH_ENGINE(a_sentence_fits_any_buffer),
