@@ -130,6 +130,41 @@ static bool quarters_rise(const struct analysis_series *series, double rise)
 	return true;
 }
 
+// Whether the troughs of z rise, for teeth of at least this height.
+static bool troughs_rise(const struct analysis_series *series, const struct zigzag *z, double height,
+			 struct analysis_window *ret)
+{
+	unsigned k = z->n_troughs;
+
+	if (k < TEETH_MIN || k > series->n_cells / 4 || 2 * z->fall_x > z->rise_x)
+		return false;
+	struct line floor = ols_line(z->x, z->y, k);
+	double rise = floor.slope * (z->x[k - 1] - z->x[0]);
+	double t = floor.error > 0 ? floor.slope / floor.error : copysign(INFINITY, floor.slope);
+	if (!(rise > 0) || rise < 0.02 * analysis_series_range(series, 0) ||
+	    !analysis_student_exceeds(t, SIGMAS_TROUGHS, k - 2) || !quarters_rise(series, rise))
+		return false;
+	double step, flat;
+	analysis_stopped_share(z->x, z->y, k, &step, &flat);
+	if (step < 0.8 || flat < 0.7 || floor.rms > FLOOR_NOISE * height)
+		return false;
+
+	double one[ANALYSIS_CELLS];
+	struct analysis_fit fit;
+	for (unsigned i = 0; i < k; i++)
+		one[i] = 1;
+	struct analysis_design design = {k, 2, {one, z->x}};
+	if (!analysis_fit_adaptive(z->y, &design, true, &fit))
+		return false;
+	*ret = (struct analysis_window){.was_judged = true, .is_growing = true, .is_up = true};
+	ret->slope = fit.value[1];
+	ret->error = analysis_fit_error(&fit, 1);
+	double margin = analysis_student_at(1.959964, k - 2) * ret->error;
+	ret->slope_low = ret->slope - margin;
+	ret->slope_high = ret->slope + margin;
+	return true;
+}
+
 bool analysis_teeth_rise(const struct analysis_series *series, const struct analysis_history *history,
 			 struct analysis_window *ret, unsigned *ret_n_troughs)
 {
@@ -147,39 +182,17 @@ bool analysis_teeth_rise(const struct analysis_series *series, const struct anal
 		above = fmax(above, series->high[i] - lows.intercept - lows.slope * series->x[i]);
 	}
 	double height = 0.4 * (above - below);
+	if (!(height > 0))
+		return false;
 	zigzag(series, height, &z);
 	*ret_n_troughs = z.n_troughs;
-	if (3 * history->n_falls < history->n_rises)
-		zigzag(series, height / 8, &z); // falls are sweeps: short teeth tell too
-	unsigned k = z.n_troughs;
-	if (!(height > 0) || k < TEETH_MIN || k > m / 4 || 2 * z.fall_x > z.rise_x)
+	if (troughs_rise(series, &z, height, ret))
+		return true;
+	// Where falls are rare they are sweeps: short teeth tell too.
+	if (3 * history->n_falls >= history->n_rises)
 		return false;
-
-	struct line floor = ols_line(z.x, z.y, k);
-	double rise = floor.slope * (z.x[k - 1] - z.x[0]);
-	double t = floor.error > 0 ? floor.slope / floor.error : copysign(INFINITY, floor.slope);
-	if (!(rise > 0) || rise < 0.02 * analysis_series_range(series, 0) ||
-	    !analysis_student_exceeds(t, SIGMAS_TROUGHS, k - 2) || !quarters_rise(series, rise))
-		return false;
-	double step, flat;
-	analysis_stopped_share(z.x, z.y, k, &step, &flat);
-	if (step < 0.8 || flat < 0.7 || floor.rms > FLOOR_NOISE * height)
-		return false;
-
-	double one[ANALYSIS_CELLS];
-	struct analysis_fit fit;
-	for (unsigned i = 0; i < k; i++)
-		one[i] = 1;
-	struct analysis_design design = {k, 2, {one, z.x}};
-	if (!analysis_fit_adaptive(z.y, &design, true, &fit))
-		return false;
-	*ret = (struct analysis_window){.was_judged = true, .is_growing = true, .is_up = true};
-	ret->slope = fit.value[1];
-	ret->error = analysis_fit_error(&fit, 1);
-	double margin = analysis_student_at(1.959964, k - 2) * ret->error;
-	ret->slope_low = ret->slope - margin;
-	ret->slope_high = ret->slope + margin;
-	return true;
+	zigzag(series, height / 8, &z);
+	return troughs_rise(series, &z, height, ret);
 }
 
 bool analysis_many_teeth_rise(const struct analysis_series *series, const struct analysis_history *history,

@@ -9,7 +9,7 @@
 //   analysis_verdicts_gap and _restart in between -> analysis_verdicts_list
 //
 // An engine belongs to one thread. It allocates when made and never again:
-// about 36 KB a class, however many rows come (of which short runs touch less).
+// 40 KB a class, however many rows come (of which short runs touch less).
 
 #ifndef ANALYSIS_VERDICT_H
 #define ANALYSIS_VERDICT_H
