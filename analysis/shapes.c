@@ -18,6 +18,7 @@
 
 #define SIGMAS_MEAN 2.9  // for the mean slope of a whole window
 #define SIGMAS_BREAK 4.2 // for a slope behind a break that was searched for
+#define TAIL_WIDER 1.5   // for the interval of a slope behind such a break
 #define DEPTH_MAX 3
 #define CELLS_MIN 8
 
@@ -355,6 +356,12 @@ static void judge_last_rate(const struct analysis_series *series, const struct s
 			*w = later;
 			w->mean_t = mean_t;
 			w->is_tail = true;
+			// The break was chosen by the same points, which the
+			// interval does not know.
+			if (depth == 0) {
+				w->slope_low -= (TAIL_WIDER - 1) * (w->slope - w->slope_low);
+				w->slope_high += (TAIL_WIDER - 1) * (w->slope_high - w->slope);
+			}
 			return;
 		}
 	}
