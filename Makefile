@@ -141,6 +141,11 @@ $(O)/tests/test_%: $(O)/tests/test_%.o $(TEST_SUPPORT) $(O)/libtools.a $(O)/libr
 	$(Q)$(CC) $(LDFLAGS_ALL) $< $(TEST_SUPPORT) $(O)/libtools.a $(O)/librollcall.a \
 		-lcmocka $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
 
+# The census against a publisher of the test's own: support/fake_publisher.h.
+$(O)/tests/test_census_%: $(O)/tests/test_census_%.o $(call obj,$(TELE_SRC) $(CENSUS_SRC))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LZ4_STATIC) -o $@
+
 # Programs for the black-box tests: they know the public header only.
 $(O)/tests/prog/%: tests/prog/%.c libtelemetry/rollcall.h
 	$(call say,CC,$<)
