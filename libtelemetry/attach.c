@@ -7,6 +7,7 @@
 // against the size of the file, and each read may still come up short.
 
 #include "attach_private.h"
+#include "fence.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,7 @@ int tele_attach_pread(const struct tele_attach *attach, void *bytes, size_t n_by
 		done += (size_t)n;
 	}
 	// What is read next is read after this: pairs with the writer's releases.
-	atomic_thread_fence(memory_order_acquire);
+	tele_fence_acquire();
 	return 0;
 }
 

@@ -56,6 +56,9 @@ const uint64_t *tele_slots_front(void);
 uint64_t tele_slots_drained(void);
 void tele_slots_pop(void);
 
+// Whether every slot that was claimed is drained.
+bool tele_slots_are_drained(void);
+
 uint64_t tele_boundaries_dropped(void);
 uint64_t tele_registrations_refused(void);
 

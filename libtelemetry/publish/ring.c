@@ -16,6 +16,7 @@
 
 #include "ring.h"
 
+#include "../fence.h"
 #include "../varint.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ static void open_chunk(struct tele_ring *ring)
 		[TELE_CHUNK_SCHEMA_BYTES] = ring->schema_bytes,
 	};
 	tele_ring_store_word(ring, offset, 0);
-	atomic_thread_fence(memory_order_release);
+	tele_fence_release();
 	tele_ring_store_bytes(ring, offset + 8, header + 1, sizeof(header) - 8);
 	tele_codec_init(&ring->codec, ring->plan, ring->n_fields, ring->memory->codec_words);
 	tele_ring_store_word(ring, offset, ring->epoch);
@@ -158,7 +159,7 @@ static void make_room(struct tele_ring *ring, size_t n_bytes)
 	if (!ring->n_blocks)
 		ring->head = ring->tail + pad;
 	tele_ring_control(ring, TELE_CONTROL_HEAD, ring->head);
-	atomic_thread_fence(memory_order_release);
+	tele_fence_release();
 	if (pad >= TELE_BLOCK_HEADER_BYTES) {
 		struct tele_block_header header = {
 			.magic = TELE_BLOCK_MAGIC,

@@ -8,6 +8,7 @@
 
 #include "ring.h"
 
+#include "../fence.h"
 #include "../varint.h"
 
 #include <stdatomic.h>
@@ -142,7 +143,7 @@ static void publish_latest(struct tele_ring *ring, const uint64_t *row, uint64_t
 	size_t offset = layout->latest_offset + slot * layout->latest_slot_bytes;
 	uint64_t n_fields = ring->n_fields;
 	tele_ring_store_word(ring, offset, 0);
-	atomic_thread_fence(memory_order_release);
+	tele_fence_release();
 	tele_ring_store_bytes(ring, offset + 8, &n_fields, 8);
 	tele_ring_store_bytes(ring, offset + 16, row, 8 * (size_t)n_fields);
 	tele_ring_store_word(ring, offset, seq);

@@ -19,6 +19,8 @@
 #define NS_PER_S 1000000000
 #define OFFSET_NOISE_NS 2000000 // clock adjustments below this are not worth a change
 #define SLOW_COST_FACTOR 200
+#define COLLECT_TRIES 8
+#define SKIPPED_MAX 3 // rows left out while a slot is half filled
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -238,6 +240,22 @@ static void note_evidence(struct tele_sampler *sampler)
 	tele_ring_control(&sampler->ring, TELE_CONTROL_EVIDENCE, 1);
 }
 
+// Drains and samples so that the row is newer than every boundary before it: a
+// boundary that was claimed while the row was collected comes first, or counts
+// would seem to fall from one row to the next. False when a thread stands still
+// between claiming and filling a slot.
+static bool collect_after_boundaries(struct tele_sampler *sampler)
+{
+	for (int tries = 0; tries < COLLECT_TRIES; tries++) {
+		apply_registrations(sampler);
+		drain(sampler);
+		collect(sampler);
+		if (tele_slots_are_drained())
+			return true;
+	}
+	return false;
+}
+
 // What our own memory holds of the process's: this sampler and the writer.
 static void measure_self(struct tele_sampler *sampler, uint64_t now)
 {
@@ -255,9 +273,11 @@ void tele_sampler_tick(struct tele_sampler *sampler)
 	uint64_t now = rollcall_clock_ns();
 	measure_self(sampler, now);
 	watch_clock(sampler, now);
-	apply_registrations(sampler);
-	drain(sampler);
-	collect(sampler);
+	if (!collect_after_boundaries(sampler) && ++sampler->n_skipped < SKIPPED_MAX) {
+		tele_ring_control(&sampler->ring, TELE_CONTROL_HEARTBEAT, now);
+		return;
+	}
+	sampler->n_skipped = 0;
 	fill_self(sampler, rollcall_clock_ns());
 	round_times(sampler);
 	note_evidence(sampler);

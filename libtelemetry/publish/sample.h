@@ -26,6 +26,7 @@ struct tele_sampler {
 	uint64_t resident_bytes, resident_due_at_ns; // of our own memory
 	int64_t realtime_offset_ns;
 	bool is_evidence;
+	unsigned n_skipped;
 };
 
 // Makes the segment and its first row. Returns 0, or an error with the step

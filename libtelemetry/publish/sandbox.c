@@ -52,7 +52,8 @@ TELE_EXPORT _Noreturn void _Exit(int status);
 
 // The libc's own functions behind ours. Looked up when the library is loaded,
 // since the calls below may come where a lookup may not be made.
-__attribute__((constructor)) static void sandbox_init(void)
+// Before the publisher's own constructor, whose thread makes such calls too.
+__attribute__((constructor(101))) static void sandbox_init(void)
 {
 	*(void **)&next_syscall = dlsym(RTLD_NEXT, "syscall");
 	*(void **)&next_clone = dlsym(RTLD_NEXT, "clone");

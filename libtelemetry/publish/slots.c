@@ -122,6 +122,13 @@ uint64_t tele_slots_drained(void)
 		       : 0;
 }
 
+bool tele_slots_are_drained(void)
+{
+	uint8_t *control = atomic_load_explicit(&control_base, memory_order_relaxed);
+	return !control || tele_slots_drained() == atomic_load_explicit(word_at(control, TELE_CONTROL_CLAIMED),
+									memory_order_acquire);
+}
+
 void tele_slots_pop(void)
 {
 	uint8_t *control = atomic_load_explicit(&control_base, memory_order_relaxed);
