@@ -34,6 +34,7 @@ struct workspace {
 	uint64_t residuals[TELE_BLOCK_ROWS_MAX];
 	uint64_t codes[TELE_BLOCK_ROWS_MAX];
 	uint8_t is_unknown[TELE_BLOCK_ROWS_MAX];
+	uint64_t changed[TELE_FIELDS_MAX]; // bits in which a field ever differs
 };
 
 // How the codes of a column are stored.
@@ -76,6 +77,19 @@ static void gather(const struct tele_block_input *input, uint32_t field, uint64_
 	const uint64_t *at = input->rows + field;
 	for (uint32_t r = 0; r < input->n_rows; r++, at += input->row_stride)
 		ret_column[r] = *at;
+}
+
+// Finds the fields that stand still, row by row: most do, and columns are slow
+// to gather.
+static void find_changed(const struct tele_block_input *input, uint64_t *ret_changed)
+{
+	const uint64_t *first = input->rows;
+	memset(ret_changed, 0, input->n_fields * sizeof(*ret_changed));
+	for (uint32_t r = 1; r < input->n_rows; r++) {
+		const uint64_t *row = first + r * input->row_stride;
+		for (uint32_t f = 0; f < input->n_fields; f++)
+			ret_changed[f] |= row[f] ^ first[f];
+	}
 }
 
 // Prepares what an OFFSET or DERIVED column is predicted from. Returns aux, or
@@ -264,11 +278,27 @@ static uint8_t *put_exceptions(uint8_t *out, const uint64_t *codes, uint32_t n_c
 	return out;
 }
 
+// A plain column that stands still is its first value, if that.
+static uint8_t *put_constant(uint64_t value, unsigned shift, uint8_t *out, uint8_t *ret_mode)
+{
+	*ret_mode = 0;
+	if (value == TELE_UNKNOWN) {
+		*ret_mode = TELE_COLUMN_ALL_UNKNOWN;
+	} else if (value >> shift) {
+		*ret_mode = TELE_COLUMN_FIRST;
+		out += tele_varint_put(out, tele_zigzag(value >> shift));
+	}
+	return out;
+}
+
 // Writes the body of column `index` and its mode byte.
 static uint8_t *put_column(const struct tele_block_input *input, uint32_t index,
 			   struct workspace *work, uint8_t *out, uint8_t *ret_mode)
 {
 	unsigned mode = 0;
+	const struct tele_plan_field *field = &input->plan->fields[index];
+	if (work->changed[index] == 0 && field->predictor == TELE_PREDICT_DELTA)
+		return put_constant(input->rows[index], field->shift, out, ret_mode);
 	gather(input, index, work->values);
 	uint32_t n_known = take_differences(input, index, work);
 	if (n_known == 0) {
@@ -387,6 +417,7 @@ static size_t put_payload(const struct tele_block_input *input, struct workspace
 	if (input->n_rows) {
 		uint8_t *modes = out;
 		out += input->n_fields;
+		find_changed(input, work->changed);
 		for (int pass = 0; pass < 2; pass++)
 			for (uint32_t f = 0; f < input->n_fields; f++)
 				if (tele_column_is_of_pass(input->plan, f, pass))

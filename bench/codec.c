@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Bytes and time a row takes in open chunks and in blocks: bench/codec [TRACE].
+// Without a trace the rows are made up: a heap that works in bursts, with the
+// wake-up jitter of a real timer, at 20, 100 and 1000 rows a second.
+
+#include "libtelemetry/block.h"
+#include "libtelemetry/codec.h"
+#include "libtelemetry/schema.h"
+#include "libtelemetry/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define CHUNK_ROWS 64
+
+struct series {
+	const struct tele_plan *plan;
+	uint32_t n_fields;
+	size_t n_rows, capacity;
+	uint64_t *rows;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t random_next(void)
+{
+	static uint64_t state = 1;
+	uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	return z ^ (z >> 27);
+}
+
+static void *must(void *pointer)
+{
+	if (!pointer) {
+		fprintf(stderr, "bench/codec: no memory\n");
+		exit(1);
+	}
+	return pointer;
+}
+
+static void print_line(const char *name, const char *what, size_t n_rows, uint32_t n_fields,
+		       size_t n_bytes, uint64_t encode_ns, uint64_t decode_ns)
+{
+	double rows = (double)n_rows;
+	printf("%-10s %-7s %8zu rows %4u fields %8.1f B/row %7.4f B/sample %7.0f ns/row enc %7.0f dec\n",
+	       name, what, n_rows, n_fields, (double)n_bytes / rows,
+	       (double)n_bytes / rows / n_fields, (double)encode_ns / rows, (double)decode_ns / rows);
+}
+
+static void measure_rows(const char *name, const struct series *series)
+{
+	uint64_t *words = must(malloc(TELE_CODEC_WORDS(series->n_fields) * sizeof(*words)));
+	uint64_t *row = must(malloc((series->n_fields + 1) * sizeof(*row)));
+	uint8_t *out = must(malloc(CHUNK_ROWS * TELE_ROW_BYTES_MAX(series->n_fields)));
+	uint64_t encode_ns = 0, decode_ns = 0;
+	size_t n_bytes = 0;
+	for (size_t begin = 0; begin < series->n_rows; begin += CHUNK_ROWS) {
+		struct tele_codec codec;
+		size_t end = begin + CHUNK_ROWS < series->n_rows ? begin + CHUNK_ROWS : series->n_rows;
+		size_t used = 0, at = 0;
+		uint64_t start = now_ns();
+		tele_codec_init(&codec, series->plan, series->n_fields, words);
+		for (size_t r = begin; r < end; r++)
+			used += tele_codec_encode(&codec, series->rows + r * series->n_fields, out + used);
+		encode_ns += now_ns() - start;
+		n_bytes += used;
+		start = now_ns();
+		tele_codec_init(&codec, series->plan, series->n_fields, words);
+		while (at < used)
+			at += (size_t)tele_codec_decode(&codec, out + at, used - at, row);
+		decode_ns += now_ns() - start;
+	}
+	print_line(name, "rows", series->n_rows, series->n_fields, n_bytes, encode_ns, decode_ns);
+	free(words);
+	free(row);
+	free(out);
+}
+
+static void measure_blocks(const char *name, const struct series *series)
+{
+	size_t scratch_bytes = tele_block_scratch_bytes(series->n_fields);
+	size_t capacity = tele_block_bytes_max(series->n_fields, TELE_BLOCK_ROWS_MAX, 0, 0);
+	void *scratch = must(malloc(scratch_bytes));
+	uint8_t *out = must(malloc(capacity));
+	struct tele_block block = {0};
+	uint64_t encode_ns = 0, decode_ns = 0;
+	size_t n_bytes = 0;
+	for (size_t begin = 0; begin < series->n_rows; begin += TELE_BLOCK_ROWS_MAX) {
+		size_t n = series->n_rows - begin < TELE_BLOCK_ROWS_MAX ? series->n_rows - begin :
+									  TELE_BLOCK_ROWS_MAX;
+		const uint64_t *rows = series->rows + begin * series->n_fields;
+		struct tele_block_input input = {
+			.plan = series->plan,
+			.n_fields = series->n_fields,
+			.first_seq = begin,
+			.first_at_ns = rows[0],
+			.last_at_ns = rows[(n - 1) * series->n_fields],
+			.rows = rows,
+			.row_stride = series->n_fields,
+			.n_rows = (uint32_t)n,
+		};
+		uint64_t start = now_ns();
+		int64_t bytes = tele_block_encode(&input, scratch, scratch_bytes, out, capacity);
+		encode_ns += now_ns() - start;
+		if (bytes < 0)
+			exit(1);
+		n_bytes += (size_t)bytes;
+		start = now_ns();
+		if (tele_block_decode(&block, series->plan, out, (size_t)bytes) != 0)
+			exit(1);
+		decode_ns += now_ns() - start;
+	}
+	print_line(name, "blocks", series->n_rows, series->n_fields, n_bytes, encode_ns, decode_ns);
+	tele_block_free(&block);
+	free(scratch);
+	free(out);
+}
+
+static void measure(const char *name, const struct series *series)
+{
+	if (series->n_rows == 0)
+		return;
+	measure_rows(name, series);
+	measure_blocks(name, series);
+}
+
+// One row of a heap and a census that work in bursts.
+static void make_up_row(uint64_t *row, uint64_t time, uint64_t tick, unsigned rate_hz,
+			const uint64_t *last)
+{
+	const unsigned first_census = TELE_ID_census_captured_at_ns;
+	bool is_busy = tick / (rate_hz * 20) % 3 && tick % rate_hz < rate_hz / 2;
+	uint64_t work = is_busy ? 1 + random_next() % (200000 / rate_hz) : 0;
+	uint64_t freed = is_busy ? work * (tick / rate_hz % 2 ? 9 : 11) / 10 : 0;
+	row[TELE_ID_self_captured_at_ns] = time;
+	row[TELE_ID_self_realtime_offset_ns] = UINT64_C(1700000000000000000);
+	row[TELE_ID_self_rows_published] = tick;
+	row[TELE_ID_self_publish_ns] += 300 + random_next() % 64;
+	row[TELE_ID_heap_captured_at_ns] = time + 1024 * (random_next() % 8);
+	row[TELE_ID_heap_mallocs] += work;
+	row[TELE_ID_heap_frees] = row[TELE_ID_heap_frees] + freed < row[TELE_ID_heap_mallocs] ?
+					  row[TELE_ID_heap_frees] + freed :
+					  row[TELE_ID_heap_mallocs];
+	uint64_t n_live = row[TELE_ID_heap_mallocs] - row[TELE_ID_heap_frees];
+	row[TELE_ID_heap_live_bytes] = n_live * 96 + (is_busy ? random_next() % 4096 * 8 : last[TELE_ID_heap_live_bytes] % 4096);
+	row[TELE_ID_heap_rounding_bytes] = row[TELE_ID_heap_live_bytes] / 9;
+	row[TELE_ID_heap_cache_bytes] = is_busy ? random_next() % 65536 & ~15ull : last[TELE_ID_heap_cache_bytes];
+	row[TELE_ID_heap_span_free_bytes] = (n_live * 110 / 65536 + 1) * 65536 - n_live * 100 % 65536;
+	row[TELE_ID_heap_virgin_bytes] = 4u << 20;
+	row[TELE_ID_heap_mapped_bytes] = 0;
+	for (unsigned id = TELE_ID_heap_live_bytes; id <= TELE_ID_heap_segment_overhead_bytes; id++)
+		row[TELE_ID_heap_mapped_bytes] += row[id];
+	if (row[TELE_ID_heap_live_bytes] > row[TELE_ID_heap_peak_live_bytes])
+		row[TELE_ID_heap_peak_live_bytes] = row[TELE_ID_heap_live_bytes];
+	row[first_census] = time;
+}
+
+static void make_up(const char *name, unsigned rate_hz, size_t n_rows)
+{
+	static uint8_t schema[TELE_SCHEMA_BYTES_DEFAULT];
+	static struct tele_plan plan;
+	struct tele_schema_writer writer;
+	if (tele_schema_write_start(&writer, schema, sizeof(schema), &plan) != 0)
+		exit(1);
+	struct series series = {.plan = &plan, .n_fields = plan.n_fields, .n_rows = n_rows};
+	series.rows = must(calloc(n_rows, plan.n_fields * sizeof(*series.rows)));
+	uint64_t time = UINT64_C(1) << 44;
+	const uint64_t *last = series.rows;
+	for (size_t r = 0; r < n_rows; r++) {
+		uint64_t *row = series.rows + r * plan.n_fields;
+		memcpy(row, last, plan.n_fields * sizeof(*row));
+		uint64_t jitter = 60000 + random_next() % 30000 + random_next() % 16000;
+		make_up_row(row, (time + jitter) & TELE_TIME_MASK, r, rate_hz, last);
+		time += 1000000000u / rate_hz;
+		last = row;
+	}
+	measure(name, &series);
+	free(series.rows);
+}
+
+// The rows of the instance that has most of them.
+static int measure_trace(const char *path)
+{
+	struct tele_source *source;
+	struct tele_record record;
+	struct tele_error error;
+	struct series series = {0};
+	const struct tele_instance *instance = NULL;
+	int more;
+	if (tele_trace_open(path, &source, &error) != 0) {
+		fprintf(stderr, "bench/codec: %s\n", error.text);
+		return 1;
+	}
+	uint64_t start = now_ns();
+	while ((more = tele_source_next(source, &record, &error)) > 0) {
+		if (record.kind != TELE_RECORD_ROW || record.instance->identity.is_observer ||
+		    (instance && record.instance != instance))
+			continue;
+		if (record.n_fields != series.n_fields) { // grown: begin again
+			series.n_rows = series.capacity = 0;
+			free(series.rows);
+			series.rows = NULL;
+		}
+		instance = record.instance;
+		series.plan = instance->schema->plan;
+		series.n_fields = record.n_fields;
+		if (series.n_rows == series.capacity) {
+			series.capacity = series.capacity ? series.capacity * 2 : 1024;
+			series.rows = must(realloc(series.rows,
+						   series.capacity * series.n_fields * sizeof(uint64_t)));
+		}
+		memcpy(series.rows + series.n_rows++ * series.n_fields, record.row,
+		       series.n_fields * sizeof(uint64_t));
+	}
+	printf("%-10s read in %.1f ms\n", "trace", (double)(now_ns() - start) / 1e6);
+	measure("trace", &series);
+	free(series.rows);
+	tele_source_close(source);
+	return more < 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return measure_trace(argv[1]);
+	make_up("20 Hz", 20, 12000);
+	make_up("100 Hz", 100, 30000);
+	make_up("1000 Hz", 1000, 60000);
+	return 0;
+}
