@@ -375,6 +375,28 @@ static void headers_beyond_the_limits_are_refused(void **state)
 	drop(made);
 }
 
+// docs/format-trace.md, "Columns".
+static void the_example_of_the_document_is_true(void **state)
+{
+	(void)state;
+	static const uint8_t expected[] = {0x0a, 0x20, 0, 0, 0, 0, 0x02, 0x07, 0x64, 0, 0};
+	static struct tele_plan plan;
+	uint64_t rows[4];
+	uint8_t out[128];
+	tele_plan_init(&plan);
+	assert_int_equal(tele_plan_add_field(&plan, TELE_PREDICT_DOD, 10, 0), 0);
+	for (uint64_t r = 0; r < 4; r++)
+		rows[r] = (UINT64_C(1) << 44) + r * 50 * 1024;
+	struct tele_block_input input = {
+		.plan = &plan, .n_fields = 1, .rows = rows, .row_stride = 1, .n_rows = 4};
+	assert_int_equal(tele_block_encode(&input, scratch, scratch_bytes, out, sizeof(out)), 64 + 16);
+	struct tele_block_header header;
+	assert_true(tele_block_check(out, 80, &header) > 0);
+	assert_int_equal(header.codec, TELE_CODEC_STORED);
+	assert_int_equal(header.stored_bytes, sizeof(expected));
+	assert_memory_equal(out + 64, expected, sizeof(expected));
+}
+
 static void a_plan_that_lacks_fields_is_not_ready(void **state)
 {
 	(void)state;
@@ -400,6 +422,7 @@ int main(void)
 		cmocka_unit_test(every_flipped_byte_of_a_block_is_an_error),
 		cmocka_unit_test(payloads_of_a_liar_are_decoded_or_refused),
 		cmocka_unit_test(headers_beyond_the_limits_are_refused),
+		cmocka_unit_test(the_example_of_the_document_is_true),
 		cmocka_unit_test(a_plan_that_lacks_fields_is_not_ready),
 	};
 	return cmocka_run_group_tests_name("block", tests, make_scratch, drop_scratch);
