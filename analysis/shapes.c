@@ -371,11 +371,21 @@ static void judge_last_rate(const struct analysis_series *series, const struct s
 	}
 }
 
+// For the shapes only outliers that stand alone are clipped: several in a row
+// are what a break looks like from its line.
+static void clip_alone(const double *y, const double *clipped, unsigned m, double *ret_y)
+{
+	for (unsigned i = 0; i < m; i++) {
+		bool is_alone = i > 0 && i + 1 < m && clipped[i - 1] == y[i - 1] && clipped[i + 1] == y[i + 1];
+		ret_y[i] = is_alone ? clipped[i] : y[i];
+	}
+}
+
 void analysis_window_judge(const struct analysis_series *series, unsigned from, unsigned depth,
 			   struct analysis_window *ret)
 {
 	struct stretch s;
-	double x[ANALYSIS_CELLS], clipped[ANALYSIS_CELLS], n_rows = 0;
+	double x[ANALYSIS_CELLS], clipped[ANALYSIS_CELLS], fitted[ANALYSIS_CELLS], n_rows = 0;
 
 	*ret = (struct analysis_window){.from = from};
 	if (from >= series->n_cells || series->n_cells - from < CELLS_MIN)
@@ -389,9 +399,10 @@ void analysis_window_judge(const struct analysis_series *series, unsigned from, 
 		s.one[i] = 1;
 		n_rows += series->n[from + i];
 	}
-	make_designs(&s);
-
 	double unclipped = analysis_winsorise(s.x, s.y, s.m, clipped);
+	clip_alone(s.y, clipped, s.m, fitted);
+	s.y = fitted;
+	make_designs(&s);
 	struct analysis_fit mean;
 	if (!analysis_fit_adaptive(clipped, &s.design[ANALYSIS_LINE], true, &mean))
 		return;
