@@ -159,7 +159,7 @@ $(O)/bench/%: $(O)/bench/%.o $(O)/libtools.a $(O)/librollcall.a
 $(O)/tests/prog/traces: tests/support/traces.c tests/support/traces.h
 
 # The simulation makes its series with the code the tests use.
-$(O)/bench/verdict: $(O)/tests/support/series.o
+$(O)/bench/verdict: $(O)/tests/support/noise.o
 
 tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS)
 

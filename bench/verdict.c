@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Rollcall developers
 //
 // How often the verdict is wrong, by simulation with fresh seeds: a confusion
-// table over every kind of tests/support/series.c, the two mixtures of the
+// table over every kind of tests/support/noise.c, the two mixtures of the
 // goals, and what a judgement costs.
 //
 //   verdict [series a cell, 300] [seed, from the clock] [part of a kind's name]
