@@ -165,6 +165,7 @@ static void make_room(struct tele_ring *ring, size_t n_bytes)
 			.magic = TELE_BLOCK_MAGIC,
 			.type = TELE_BLOCK_PAD,
 			.stored_bytes = (uint32_t)(pad - TELE_BLOCK_HEADER_BYTES),
+			.raw_bytes = (uint32_t)(pad - TELE_BLOCK_HEADER_BYTES),
 		};
 		tele_ring_store_bytes(ring, layout->ring_offset + ring_position(ring, ring->tail), &header,
 			    sizeof(header));
