@@ -357,6 +357,37 @@ static int try_latest(struct tele_attach *attach, uint64_t *ret_row, size_t capa
 	return 0;
 }
 
+// Whether the row names a string whose text is not known yet.
+static bool lacks_text(const struct tele_attach *attach, const uint64_t *row, uint32_t n_fields)
+{
+	const struct tele_schema *schema = attach->instance.schema;
+	for (uint32_t i = 0; i < n_fields && i < schema->n_fields; i++)
+		if (schema->fields[i].unit == TELE_STRING && row[i] != TELE_UNKNOWN && row[i] != 0 &&
+		    !tele_strings_get(attach->strings, row[i]))
+			return true;
+	return false;
+}
+
+// What only the open chunk tells: texts that its rows use, and of a dead process
+// the boundaries that nobody drained, of which the last carries the last row.
+static void take_open(struct tele_attach *attach, uint64_t *row, size_t capacity,
+		      uint32_t *n_fields, uint64_t *seq)
+{
+	const struct tele_open_rows *open = &attach->open;
+	if (tele_attach_read_open(attach, NULL) != 1)
+		return;
+	for (uint32_t i = 0; i < open->n_strings; i++)
+		if (open->strings[i].id < TELE_STRING_TRANSIENT)
+			tele_strings_define(attach->strings, open->strings[i].id,
+					    open->strings[i].text, open->strings[i].len);
+	if (tele_state_is_alive(attach->instance.state) || open->n_rows == 0 ||
+	    open->row_seqs[open->n_rows - 1] <= *seq)
+		return;
+	*n_fields = (uint32_t)tele_min_u64(open->n_fields, capacity);
+	*seq = open->row_seqs[open->n_rows - 1];
+	memcpy(row, open->rows + (size_t)(open->n_rows - 1) * open->n_fields, *n_fields * sizeof(*row));
+}
+
 int tele_attach_latest(struct tele_attach *attach, uint64_t *ret_row, size_t capacity,
 		       uint32_t *ret_n_fields, uint64_t *ret_seq, struct tele_error *ret_error)
 {
@@ -366,5 +397,7 @@ int tele_attach_latest(struct tele_attach *attach, uint64_t *ret_row, size_t cap
 	if (failed)
 		return tele_fail(ret_error, failed, "latest row of %s: %s", attach->path,
 				 tele_strerror(failed));
+	if (!tele_state_is_alive(attach->instance.state) || lacks_text(attach, ret_row, *ret_n_fields))
+		take_open(attach, ret_row, capacity, ret_n_fields, ret_seq);
 	return 0;
 }
