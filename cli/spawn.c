@@ -23,6 +23,7 @@ static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 static sigset_t mask_before;
 static struct sigaction child_action_before;
 static struct sigaction pipe_action_before;
+static struct sigaction size_action_before; // of SIGXFSZ: a full trace is an error
 
 static bool library_at(const char *directory, const char *name, char ret_path[PATH_MAX])
 {
@@ -175,6 +176,7 @@ static _Noreturn void become(const struct cli_spawn *spawn, int failed)
 	int error = 0;
 	sigaction(SIGCHLD, &child_action_before, NULL);
 	sigaction(SIGPIPE, &pipe_action_before, NULL);
+	sigaction(SIGXFSZ, &size_action_before, NULL);
 	// The monitor owns the terminal: keep its keys away from the command.
 	if (spawn->output_path && (setpgid(0, 0) < 0 || redirect(spawn->output_path) < 0))
 		error = errno;
@@ -209,6 +211,7 @@ int cli_spawn(const struct cli_spawn *spawn, struct cli_child *ret_child,
 		return tele_fail(ret_error, -errno, "cannot make a pipe: %s", tele_strerror(errno));
 	sigaction(SIGCHLD, &by_default, &child_action_before);
 	sigaction(SIGPIPE, &ignored, &pipe_action_before);
+	sigaction(SIGXFSZ, &ignored, &size_action_before);
 	signals_of_interest(&set);
 	sigprocmask(SIG_BLOCK, &set, &mask_before);
 	child.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

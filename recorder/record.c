@@ -30,7 +30,8 @@ struct follower {
 	bool may_return; // replaced by exec: another instance of it may come
 	enum tele_state state; // as last noted
 	size_t schema_bytes; // written
-	uint64_t n_sealed_rows, n_provisional_rows;
+	uint64_t n_rows; // of blocks that no later one supersedes
+	uint64_t n_provisional_rows;
 	uint64_t provisional_end_seq; // of the last provisional block written
 	uint64_t lost;
 };
@@ -128,13 +129,14 @@ static int append(struct rec_recorder *recorder, struct follower *follower,
 		result = tele_trace_write_block(recorder->writer, block, block_bytes, ret_error);
 	if (result < 0)
 		return result;
-	if (is_provisional) {
-		follower->n_provisional_rows = header.n_rows;
+	// Where the sealed block was lost, the provisional one stays.
+	if (header.first_seq >= follower->provisional_end_seq)
+		follower->n_rows += follower->n_provisional_rows;
+	follower->n_provisional_rows = is_provisional ? header.n_rows : 0;
+	if (is_provisional)
 		follower->provisional_end_seq = end_seq;
-	} else {
-		follower->n_sealed_rows += header.n_rows;
-		follower->n_provisional_rows = 0;
-	}
+	else
+		follower->n_rows += header.n_rows;
 	return 0;
 }
 
@@ -244,7 +246,7 @@ void rec_get_progress(const struct rec_recorder *recorder, struct rec_progress *
 			continue;
 		progress.n_processes++;
 		progress.n_alive += !follower->is_done || is_between_programs(follower);
-		progress.n_rows += follower->n_sealed_rows + follower->n_provisional_rows;
+		progress.n_rows += follower->n_rows + follower->n_provisional_rows;
 		progress.lost += follower->lost;
 	}
 	*ret_progress = progress;

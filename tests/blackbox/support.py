@@ -8,6 +8,7 @@ condition, and its limit is only there so that a broken build ends."""
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -51,12 +52,13 @@ def wait_for(condition, what, limit_s=LIMIT_S):
 class Script:
     """tests/prog/script, published from its first census call on."""
 
-    def __init__(self, case, command=None, **environment):
+    def __init__(self, case, command=None, stderr=None, **environment):
         env = dict(case.environment, **environment)
         if command is None:
             env["LD_PRELOAD"] = LIBRARY
             command = [SCRIPT]
-        self.process = case.start(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = case.start(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=stderr, text=True)
         self.pid = int(self.process.stdout.readline())
 
     def ask(self, line):
@@ -146,6 +148,10 @@ class Case(unittest.TestCase):
 
     def assert_one_line(self, text):
         self.assertRegex(text, r"\Arollcall[^\n]*: [^\n]+\n\Z")
+
+    def readable(self, stream):
+        """Whether the stream has something to read, or has ended."""
+        return select.select([stream], [], [], 0)[0]
 
     def list(self):
         return json.loads(self.rollcall("list", "--json").stdout)

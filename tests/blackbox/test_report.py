@@ -26,7 +26,9 @@ class Report(Case):
             script.do("forget %d" % i)
         script.do("context")
         script.do("gauge queue.depth 41")
+        script.do("flush")
         script.do("gauge queue.depth 3")
+        script.do("flush")
         script.do("begin:the last\x1b[0m one")
         script.kill()
         self.pid = script.pid
@@ -41,10 +43,10 @@ class Report(Case):
         self.assertRegex(text, r"last +begun: the last")
         self.assertRegex(text, r"A: 28 candidates in [0-9.]+ s")
         self.assertRegex(text, r"B: 1 candidate in [0-9.]+ s")
-        self.assertRegex(text, r"(?m)^  working_pools +0 +10 +2 +\+2$")
-        self.assertRegex(text, r"(?m)^  device\[0\]\.working_bytes .* 10\.0M +2\.0M +\+")
+        self.assertRegex(text, r"(?m)^  working_pools +1 +10 +2 +\+1$")
+        self.assertRegex(text, r"(?m)^  device\[0\]\.working_bytes .* 10\.0M +2\.00M +\+")
         self.assertRegex(text, r"(?m)^  contexts +[01] +1 +1 ")
-        self.assertRegex(text, r"(?m)^  app\.queue\.depth +.* 3 ")
+        self.assertRegex(text, r"(?m)^  app\.queue\.depth +41 +41 +3 +-38$")
         self.assertNotIn("staging", text)
 
     def test_json_agrees_with_the_text(self):

@@ -276,7 +276,7 @@ class Publishing(Case):
 
     def test_children_are_seen_as_asked(self):
         for how, n in (("all", 2), ("no", 1)):
-            directory = self.file(how)
+            directory = os.path.join(self.directory, how)
             os.mkdir(directory, 0o700)
             env = dict(self.environment, ROLLCALL_DIR=directory)
             self.rollcall("run", "--children", how, "sh", "-c", "sleep 0.2; exit 0", env=env)
