@@ -8,10 +8,11 @@
 
 #include "recording.h"
 
-#include "select.h"
 #include "text.h"
 
 #include "../libtelemetry/discover.h"
+#include "../monitor/model.h"
+#include "../recorder/process.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -36,30 +37,47 @@ static bool add_chosen(struct cli_choice *choice, const struct tele_identity *id
 void cli_choice_fini(struct cli_choice *choice)
 {
 	free(choice->chosen);
+	free(choice->scores);
 	choice->chosen = NULL;
+	choice->scores = NULL;
 	choice->n_chosen = choice->capacity = 0;
 }
 
-// The live processes a word names, else the newest dead one.
-static bool choose_word(struct cli_choice *choice, const struct tele_found_list *list,
-			const char *word)
+// The instance of a list's item, or NULL.
+static const struct tele_instance *instance_at(const struct tele_found_list *list, size_t i)
+{
+	return list->items[i].attach ? tele_attach_instance(list->items[i].attach) : NULL;
+}
+
+// The live processes that a word names best, else the newest dead one. Returns
+// how well, 0 for not at all.
+static unsigned choose_word(struct cli_choice *choice, const struct tele_found_list *list,
+			    const char *word)
 {
 	const struct tele_identity *newest = NULL;
-	bool found = false;
+	unsigned best_alive = 0;
+	unsigned best_dead = 0;
 	for (size_t i = 0; i < list->n_items; i++) {
-		if (!list->items[i].attach)
-			continue;
-		const struct tele_instance *instance = tele_attach_instance(list->items[i].attach);
-		if (!cli_is_selected(&instance->identity, word))
-			continue;
-		if (tele_state_is_alive(instance->state))
-			found |= add_chosen(choice, &instance->identity);
-		else if (!newest || instance->identity.created_at_ns >= newest->created_at_ns)
+		const struct tele_instance *instance = instance_at(list, i);
+		unsigned score = instance ? mon_identity_match(&instance->identity, word) : 0;
+		if (score && tele_state_is_alive(instance->state)) {
+			best_alive = score > best_alive ? score : best_alive;
+		} else if (score && score >= best_dead) {
+			// The list is in order of creation.
+			best_dead = score;
 			newest = &instance->identity;
+		}
 	}
-	if (!found && newest)
-		found = add_chosen(choice, newest);
-	return found;
+	if (!best_alive)
+		return newest && add_chosen(choice, newest) ? best_dead : 0;
+	for (size_t i = 0; i < list->n_items; i++) {
+		const struct tele_instance *instance = instance_at(list, i);
+		if (instance && tele_state_is_alive(instance->state) &&
+		    mon_identity_match(&instance->identity, word) == best_alive &&
+		    !add_chosen(choice, &instance->identity))
+			return 0;
+	}
+	return best_alive;
 }
 
 int cli_choose(const struct cli_call *call, struct cli_choice *choice)
@@ -69,13 +87,18 @@ int cli_choose(const struct cli_call *call, struct cli_choice *choice)
 	int status = CLI_OK;
 	if (choice->n_words == 0)
 		return CLI_OK;
+	choice->scores = calloc((size_t)choice->n_words, sizeof(choice->scores[0]));
+	if (!choice->scores)
+		return cli_fail(call, CLI_FAILED, "out of memory; close something");
 	if (tele_discover(NULL, &list, &error) < 0)
 		return cli_fail_with(call, &error, "see `rollcall doctor`");
-	for (int i = 0; i < choice->n_words && status == CLI_OK; i++)
-		if (!choose_word(choice, &list, choice->words[i]))
+	for (int i = 0; i < choice->n_words && status == CLI_OK; i++) {
+		choice->scores[i] = choose_word(choice, &list, choice->words[i]);
+		if (!choice->scores[i])
 			status = cli_fail(call, CLI_FAILED,
 					  "nothing that publishes is called '%s'; `rollcall list` shows what does",
 					  choice->words[i]);
+	}
 	tele_found_list_close(&list);
 	return status;
 }
@@ -94,12 +117,12 @@ static bool wants(void *context, const struct tele_instance *instance)
 			return add_chosen(choice, identity);
 	}
 	if (choice->root) {
-		if (!is_new || !cli_is_descendant((pid_t)identity->pid, choice->root))
+		if (!is_new || !rec_process_descends(identity->pid, (uint64_t)choice->root))
 			return false;
 	} else if (choice->n_words > 0) {
 		bool is_named = false;
 		for (int i = 0; i < choice->n_words; i++)
-			is_named |= cli_is_selected(identity, choice->words[i]);
+			is_named |= mon_identity_match(identity, choice->words[i]) >= choice->scores[i];
 		if (!is_new || !is_named)
 			return false;
 	} else if (!is_new && !tele_state_is_alive(instance->state)) {

@@ -20,6 +20,7 @@
 struct cli_choice {
 	pid_t root;
 	char *const *words;
+	unsigned *scores; // how well the processes chosen by a word match it
 	int n_words;
 	uint64_t since_ns; // older dead processes were not meant
 	struct cli_chosen {

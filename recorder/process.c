@@ -11,6 +11,8 @@
 
 #include "../libtelemetry/banned.h"
 
+enum { ANCESTORS_MAX = 64 };
+
 bool rec_process_stat(uint64_t pid, uint64_t *ret_parent_pid, uint64_t *ret_start_ticks)
 {
 	char path[40];
@@ -45,4 +47,15 @@ bool rec_process_is(uint64_t pid, uint64_t start_ticks)
 {
 	uint64_t ticks;
 	return rec_process_stat(pid, NULL, &ticks) && ticks == start_ticks;
+}
+
+bool rec_process_descends(uint64_t pid, uint64_t root)
+{
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+		if (pid == root)
+			return true;
+		if (!rec_process_stat(pid, &pid, NULL))
+			return false;
+	}
+	return false;
 }

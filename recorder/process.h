@@ -15,4 +15,8 @@ bool rec_process_stat(uint64_t pid, uint64_t *ret_parent_pid, uint64_t *ret_star
 // Whether that very process still runs.
 bool rec_process_is(uint64_t pid, uint64_t start_ticks);
 
+// Whether `pid` is `root`, or was started by it or by what it started, as far as
+// /proc still tells.
+bool rec_process_descends(uint64_t pid, uint64_t root);
+
 #endif

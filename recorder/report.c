@@ -99,15 +99,30 @@ static char *figure_text(const struct rec_class *class, int64_t value, bool with
 	char number[32];
 	if (class->unit == TELE_BYTES)
 		mon_format_bytes(magnitude, MON_UNITS_IEC, number, sizeof(number));
+	else if (class->unit == TELE_NS)
+		snprintf(number, sizeof(number), "%.3f s", (double)magnitude / 1e9);
 	else
 		snprintf(number, sizeof(number), "%" PRIu64, magnitude);
 	snprintf(buffer, size, "%s%s", sign, number);
 	return buffer;
 }
 
+// A label that no pool ever had says nothing, and a single device says of its
+// pools what the process says.
+static bool is_printed(const struct rec_class *class, unsigned n_devices)
+{
+	if (!class->is_known || (class->peak == 0 && class->first == 0 && class->last == 0))
+		return false;
+	return n_devices > 1 || strncmp(class->name, "device[", 7) != 0 ||
+	       strstr(class->name, "].device_used_bytes");
+}
+
 static void print_classes(const struct printer *printer, const struct rec_summary *summary)
 {
 	bool has_head = false;
+	unsigned n_devices = 0;
+	for (size_t i = 0; i < summary->n_classes; i++)
+		n_devices += strstr(summary->classes[i].name, "].device_used_bytes") != NULL;
 	for (size_t i = 0; i < summary->n_classes; i++) {
 		const struct rec_class *class = &summary->classes[i];
 		char first[48];
@@ -115,8 +130,7 @@ static void print_classes(const struct printer *printer, const struct rec_summar
 		char last[48];
 		char change[48];
 		char name[sizeof(class->name)];
-		// A label that no pool ever had says nothing.
-		if (!class->is_known || (class->peak == 0 && class->first == 0 && class->last == 0))
+		if (!is_printed(class, n_devices))
 			continue;
 		if (!has_head)
 			mon_out_format(printer->out, "\n  %-26s %12s %12s %12s %12s\n", "class", "first", "peak",

@@ -44,10 +44,11 @@ class Report(Case):
         self.assertRegex(text, r"A: 28 candidates in [0-9.]+ s")
         self.assertRegex(text, r"B: 1 candidate in [0-9.]+ s")
         self.assertRegex(text, r"(?m)^  working_pools +1 +10 +2 +\+1$")
-        self.assertRegex(text, r"(?m)^  device\[0\]\.working_bytes .* 10\.0M +2\.00M +\+")
+        self.assertRegex(text, r"(?m)^  working_bytes .* 10\.0M +2\.00M +\+")
         self.assertRegex(text, r"(?m)^  contexts +[01] +1 +1 ")
         self.assertRegex(text, r"(?m)^  app\.queue\.depth +41 +41 +3 +-38$")
         self.assertNotIn("staging", text)
+        self.assertNotIn("device[0]", text)
 
     def test_json_agrees_with_the_text(self):
         process, = self.report(self.trace)
