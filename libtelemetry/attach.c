@@ -138,6 +138,9 @@ int tele_attach_open(const char *path, struct tele_attach **ret_attach, struct t
 	if (failed < 0)
 		goto fail;
 	attach->ring_cursor = attach->control[TELE_CONTROL_HEAD];
+	// Where nothing was sealed yet, all is there from the first record on, and
+	// what is missed of it later is lost.
+	attach->next_seq = attach->control[TELE_CONTROL_TAIL] == 0 ? 1 : 0;
 	*ret_attach = attach;
 	return 0;
 fail:
@@ -244,12 +247,17 @@ static uint64_t start_ticks_of(uint64_t pid)
 	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-static bool is_process_alive(const struct tele_identity *identity)
+// In another PID namespace its number means nothing here, and what its lock and
+// heartbeat say is all there is.
+static bool is_of_other_namespace(const struct tele_identity *identity)
 {
 	struct stat status;
-	if (identity->pid_namespace && stat("/proc/self/ns/pid", &status) == 0 &&
-	    status.st_ino != identity->pid_namespace)
-		return false; // its number means nothing here
+	return identity->pid_namespace && stat("/proc/self/ns/pid", &status) == 0 &&
+	       status.st_ino != identity->pid_namespace;
+}
+
+static bool is_process_alive(const struct tele_identity *identity)
+{
 	return identity->start_ticks && start_ticks_of(identity->pid) == identity->start_ticks;
 }
 
@@ -305,9 +313,13 @@ static enum tele_state state_of(const struct tele_attach *attach)
 		return is_heartbeat_old(attach) ? TELE_STALE : TELE_LIVE;
 	if (written == TELE_STARTING && tele_attach_is_locked(attach))
 		return TELE_STARTING;
-	if (written == TELE_LIVE && !is_heartbeat_old(attach) && is_process_alive(identity))
+	bool is_hidden = is_of_other_namespace(identity);
+	bool is_alive = !is_hidden && is_process_alive(identity);
+	if (written == TELE_LIVE && !is_heartbeat_old(attach) && (is_alive || is_hidden))
 		return TELE_LIVE_UNLOCKED;
-	if (!is_process_alive(identity))
+	if (written == TELE_PARKED && is_hidden)
+		return TELE_PARKED;
+	if (!is_alive)
 		return TELE_KILLED;
 	if (written == TELE_PARKED || written == TELE_DISABLED)
 		return (enum tele_state)written;

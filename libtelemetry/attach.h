@@ -52,14 +52,15 @@ int tele_attach_latest(struct tele_attach *attach, uint64_t *ret_row, size_t cap
 		       uint32_t *ret_n_fields, uint64_t *ret_seq, struct tele_error *ret_error);
 
 // The history as whole blocks, for a recorder: *ret_block is the next sealed
-// block, verbatim, or (once per call sequence, when all sealed ones were given)
-// a provisional block of what the open chunk and undrained boundary slots hold.
-// Returns 1 with a block (valid until the next call), 0 when there is nothing
-// new, an error. Records that were overwritten before they could be read are
-// counted in the instance's `lost`; *ret_gap_from/to tell them (equal: none).
-int tele_attach_next_block(struct tele_attach *attach, const uint8_t **ret_block,
-			   size_t *ret_block_bytes, bool *ret_is_provisional,
-			   uint64_t *ret_gap_from, uint64_t *ret_gap_to,
+// block, verbatim, or, with_provisional and when all sealed ones were given, a
+// provisional block of what the open chunk and undrained boundary slots hold;
+// that one counts as kept by the caller. Returns 1 with a block (valid until
+// the next call), 0 when there is nothing new, an error. Records that were
+// overwritten before they could be read and are in no provisional block either
+// are counted in the instance's `lost`; *ret_gap_from/to tell them (equal: none).
+int tele_attach_next_block(struct tele_attach *attach, bool with_provisional,
+			   const uint8_t **ret_block, size_t *ret_block_bytes,
+			   bool *ret_is_provisional, uint64_t *ret_gap_from, uint64_t *ret_gap_to,
 			   struct tele_error *ret_error);
 
 // The raw schema bytes as far as committed, for a stream block.

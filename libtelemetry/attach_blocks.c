@@ -80,14 +80,14 @@ static int64_t copy_block(struct tele_attach *attach, uint64_t tail, struct tele
 	return is_pad ? 0 : n_bytes;
 }
 
-// Notes what is missing before a record `first_seq`.
+// Notes what is missing before a record `first_seq`: what was neither sealed
+// nor in a provisional block that was given out.
 static void note_gap(struct tele_attach *attach, uint64_t first_seq)
 {
+	uint64_t given = tele_max_u64(attach->next_seq, attach->provisional_end);
 	attach->gap_from = attach->gap_to = first_seq;
-	if (attach->next_seq && first_seq > attach->next_seq) {
-		attach->gap_from = attach->next_seq;
-		attach->instance.lost += first_seq - attach->next_seq;
-	}
+	if (given && first_seq > given)
+		attach->gap_from = given;
 }
 
 int tele_attach_next_sealed(struct tele_attach *attach, size_t *ret_block_bytes,
@@ -119,7 +119,7 @@ int tele_attach_next_sealed(struct tele_attach *attach, size_t *ret_block_bytes,
 			return tele_fail(ret_error, (int)n_bytes, "cannot read %s: %s", attach->path,
 					 tele_strerror((int)n_bytes));
 		uint64_t end = header.first_seq + header.n_rows + header.n_events;
-		if (end <= attach->next_seq)
+		if (end <= attach->next_seq || end < header.first_seq)
 			continue;
 		failed = tele_attach_read_schema(attach, ret_error);
 		if (failed < 0)
@@ -226,15 +226,17 @@ static int next_provisional(struct tele_attach *attach, size_t *ret_block_bytes,
 	return 1;
 }
 
-int tele_attach_next_block(struct tele_attach *attach, const uint8_t **ret_block,
-			   size_t *ret_block_bytes, bool *ret_is_provisional,
-			   uint64_t *ret_gap_from, uint64_t *ret_gap_to, struct tele_error *ret_error)
+int tele_attach_next_block(struct tele_attach *attach, bool with_provisional,
+			   const uint8_t **ret_block, size_t *ret_block_bytes,
+			   bool *ret_is_provisional, uint64_t *ret_gap_from, uint64_t *ret_gap_to,
+			   struct tele_error *ret_error)
 {
 	for (int tries = 0; tries < 3; tries++) {
+		attach->gap_from = attach->gap_to = 0;
 		int found = tele_attach_next_sealed(attach, ret_block_bytes, ret_error);
 		*ret_is_provisional = false;
 		*ret_block = attach->block;
-		if (found == 0) {
+		if (found == 0 && with_provisional) {
 			found = next_provisional(attach, ret_block_bytes, ret_error);
 			*ret_is_provisional = true;
 			*ret_block = attach->provisional;
@@ -249,6 +251,7 @@ int tele_attach_next_block(struct tele_attach *attach, const uint8_t **ret_block
 		}
 		*ret_gap_from = attach->gap_from;
 		*ret_gap_to = attach->gap_to;
+		attach->instance.lost += attach->gap_to - attach->gap_from;
 		return found;
 	}
 	return 0;

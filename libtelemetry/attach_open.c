@@ -61,30 +61,33 @@ static int64_t copy_chunk(struct tele_attach *attach, uint64_t header[TELE_CHUNK
 {
 	const struct tele_layout *layout = &attach->layout;
 	for (int tries = 0; tries < CHUNK_TRIES; tries++) {
-		uint64_t headers[2][TELE_CHUNK_HEADER_WORDS];
+		uint64_t epochs[2], epoch;
 		int failed = 0;
 		for (unsigned i = 0; i < 2 && !failed; i++)
-			failed = tele_attach_pread(attach, headers[i], sizeof(headers[i]),
+			failed = tele_attach_pread(attach, &epochs[i], sizeof(epochs[i]),
 						   layout->chunk_offset + i * layout->chunk_bytes);
 		if (failed)
 			return failed;
-		unsigned newest = headers[1][TELE_CHUNK_EPOCH] > headers[0][TELE_CHUNK_EPOCH];
-		memcpy(header, headers[newest], sizeof(headers[newest]));
+		unsigned newest = epochs[1] > epochs[0];
 		uint64_t offset = layout->chunk_offset + newest * layout->chunk_bytes;
-		if (header[TELE_CHUNK_EPOCH] == 0)
+		header[TELE_CHUNK_EPOCH] = epochs[newest];
+		if (epochs[newest] == 0)
 			return 0;
+		// Read after the epoch, so that the words are of that chunk or a later.
+		failed = tele_attach_pread(attach, header + 1, TELE_CHUNK_HEADER_BYTES - 8, offset + 8);
+		if (failed)
+			return failed;
 		uint64_t used = header[TELE_CHUNK_USED] & UINT32_MAX;
-		if (used > layout->chunk_bytes - TELE_CHUNK_HEADER_BYTES)
-			return TELE_EDAMAGED;
-		failed = tele_attach_pread(attach, attach->open.bytes, used,
-					   offset + TELE_CHUNK_HEADER_BYTES);
-		uint64_t epoch;
+		bool is_too_long = used > layout->chunk_bytes - TELE_CHUNK_HEADER_BYTES;
+		if (!is_too_long)
+			failed = tele_attach_pread(attach, attach->open.bytes, used,
+						   offset + TELE_CHUNK_HEADER_BYTES);
 		if (!failed)
 			failed = tele_attach_pread(attach, &epoch, sizeof(epoch), offset);
 		if (failed)
 			return failed;
 		if (epoch == header[TELE_CHUNK_EPOCH])
-			return (int64_t)used;
+			return is_too_long ? TELE_EDAMAGED : (int64_t)used;
 	}
 	return 0;
 }
@@ -297,8 +300,8 @@ int tele_attach_read_open(struct tele_attach *attach, struct tele_error *ret_err
 	open->n_fields = (uint32_t)header[TELE_CHUNK_FIELDS];
 	open->schema_bytes = (uint32_t)header[TELE_CHUNK_SCHEMA_BYTES];
 	open->drained = (uint32_t)(header[TELE_CHUNK_USED] >> 32);
-	if (open->n_fields == 0)
-		return tele_fail(ret_error, TELE_EDAMAGED, "open rows of %s: no fields", attach->path);
+	if (open->n_fields == 0 || open->first_seq > INT64_MAX)
+		return tele_fail(ret_error, TELE_EDAMAGED, "open rows of %s: impossible header", attach->path);
 	failed = decode_frames(attach, (size_t)used);
 	open->n_chunk_rows = open->n_rows;
 	open->n_chunk_events = open->n_events;

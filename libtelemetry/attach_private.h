@@ -44,7 +44,7 @@ struct tele_attach {
 
 	// Sealed ring: where to read on, and what was given.
 	uint64_t ring_cursor;
-	uint64_t next_seq; // after the last sealed record given; 0 at first
+	uint64_t next_seq; // after the last sealed record given; 0 where that is not known yet
 	uint8_t *block;
 	size_t block_capacity_bytes;
 	uint64_t gap_from, gap_to; // before the block given last

@@ -70,6 +70,9 @@ static int tell_gap(struct ring_source *self, struct tele_record *ret_record, ui
 	start_record(self, ret_record, TELE_RECORD_GAP);
 	ret_record->gap_from = self->next_seq;
 	ret_record->gap_to = to;
+	// Counted here and not where blocks are read: what was told from the open
+	// chunk is not lost when its sealed block is overwritten.
+	self->attach->instance.lost += to - self->next_seq;
 	self->next_seq = to;
 	return 1;
 }
@@ -194,8 +197,6 @@ static int look_for_more(struct ring_source *self, struct tele_error *ret_error)
 		bool is_sealed_since = self->next_seq && open->first_seq > self->next_seq;
 		if (is_sealed_since && tries < 2)
 			continue;
-		if (is_sealed_since)
-			attach->instance.lost += open->first_seq - self->next_seq;
 		define_strings(self, open->strings, open->n_strings);
 		self->open_row = self->open_event = 0;
 		self->stage = STAGE_OPEN;
@@ -286,6 +287,7 @@ int tele_ring_source_open(struct tele_attach *attach, bool from_now,
 	self->attach = attach;
 	self->from_now = from_now;
 	self->stage = STAGE_INSTANCE;
+	self->next_seq = attach->next_seq;
 	*ret_source = &self->source;
 	return 0;
 }

@@ -152,8 +152,8 @@ static int drain(struct rec_recorder *recorder, struct follower *follower,
 		bool is_provisional;
 		uint64_t gap_from = 0;
 		uint64_t gap_to = 0;
-		int got = tele_attach_next_block(attach, &block, &block_bytes, &is_provisional, &gap_from,
-						 &gap_to, NULL);
+		int got = tele_attach_next_block(attach, with_provisional, &block, &block_bytes,
+						 &is_provisional, &gap_from, &gap_to, NULL);
 		if (got < 0)
 			return got == TELE_ENOTREADY || got == TELE_EOVERRUN ? 0 : 1;
 		int result = 0;
@@ -162,7 +162,7 @@ static int drain(struct rec_recorder *recorder, struct follower *follower,
 			result = rec_observer_gap(recorder->observer, instance, gap_from, gap_to,
 						  recorder->writer, ret_error);
 		}
-		if (result == 0 && got == 1 && (!is_provisional || with_provisional))
+		if (result == 0 && got == 1)
 			result = append(recorder, follower, attach, block, block_bytes, is_provisional,
 					ret_error);
 		if (result < 0 || got == 0)

@@ -12,7 +12,7 @@
 //
 // A reader copies, then looks at the word again: unchanged means that the copy
 // is whole. The process may be killed between any two stores. The pairing reads
-// are in attach_read.c.
+// are in attach.c, attach_blocks.c and attach_open.c.
 
 #include "ring.h"
 
@@ -80,6 +80,7 @@ static void open_chunk(struct tele_ring *ring)
 	ring->used_bytes = 0;
 	ring->n_rows = ring->n_events = ring->n_strings = 0;
 	ring->first_seq = ring->next_seq;
+	ring->first_string = ring->next_string;
 	size_t offset = tele_ring_chunk_offset(ring);
 	uint64_t header[TELE_CHUNK_HEADER_WORDS] = {
 		[TELE_CHUNK_USED] = used_word(ring),
@@ -185,6 +186,25 @@ static void append_block(struct tele_ring *ring, size_t n_bytes)
 	tele_ring_control(ring, TELE_CONTROL_TAIL, ring->tail);
 }
 
+// The strings that a block of these events needs: of the transient ones only
+// those that its events name, so that half a chunk takes half the room.
+static uint32_t pick_strings(struct tele_ring *ring, const struct tele_event *events,
+			     uint32_t n_events)
+{
+	bool is_named[TELE_CHUNK_STRINGS_MAX] = {false};
+	uint64_t first = ring->first_string; // transient ids count on from here
+	for (uint32_t i = 0; i < n_events; i++)
+		if (events[i].string_id >= first && events[i].string_id - first < TELE_CHUNK_STRINGS_MAX)
+			is_named[events[i].string_id - first] = true;
+	uint32_t n_picked = 0;
+	for (uint32_t i = 0; i < ring->n_strings; i++) {
+		const struct tele_block_string *string = &ring->memory->strings[i];
+		if (string->id < TELE_STRING_TRANSIENT || is_named[string->id - first])
+			ring->memory->picked[n_picked++] = *string;
+	}
+	return n_picked;
+}
+
 // Records first_row.. and first_event.. as one block. Where that is too large
 // for the ring, as two halves.
 static void seal_range(struct tele_ring *ring, uint64_t first_seq, uint32_t first_row,
@@ -202,6 +222,7 @@ static void seal_range(struct tele_ring *ring, uint64_t first_seq, uint32_t firs
 		first_at = tele_min_u64(first_at, events[i].at_ns);
 		last_at = tele_max_u64(last_at, events[i].at_ns);
 	}
+	uint32_t n_strings = pick_strings(ring, events, n_events);
 	struct tele_block_input input = {
 		.instance_id = ring->instance_id,
 		.plan = ring->plan,
@@ -215,8 +236,8 @@ static void seal_range(struct tele_ring *ring, uint64_t first_seq, uint32_t firs
 		.n_rows = n_rows,
 		.events = events,
 		.n_events = n_events,
-		.strings = ring->memory->strings,
-		.n_strings = ring->n_strings,
+		.strings = ring->memory->picked,
+		.n_strings = n_strings,
 	};
 	int64_t n_bytes = tele_block_encode(&input, ring->scratch, ring->scratch_bytes, ring->block,
 					    ring->block_capacity_bytes);

@@ -26,6 +26,7 @@ struct tele_ring_memory {
 	uint64_t codec_words[TELE_CODEC_WORDS(TELE_SEGMENT_FIELDS_MAX)];
 	struct tele_event events[TELE_CHUNK_EVENTS_MAX];
 	struct tele_block_string strings[TELE_CHUNK_STRINGS_MAX];
+	struct tele_block_string picked[TELE_CHUNK_STRINGS_MAX]; // for the block being sealed
 	uint64_t block_offsets[TELE_RING_BLOCKS_MAX];
 	uint64_t rows[]; // TELE_CHUNK_ROWS_MAX rows, then scratch and block
 };
@@ -50,7 +51,8 @@ struct tele_ring {
 	uint32_t drained; // tickets, as in the chunk's word
 	uint64_t first_seq;
 	uint32_t n_rows, n_events, n_strings;
-	uint64_t next_string; // transient ids
+	uint64_t next_string;  // transient ids
+	uint64_t first_string; // of this chunk
 
 	uint64_t head, tail;
 	uint32_t first_block, n_blocks; // in block_offsets, a circle

@@ -74,7 +74,7 @@ static void lay_out(struct tele_layout *layout, size_t ring_bytes)
 		.n_slots = TELE_SLOTS,
 		.chunk_bytes = TELE_CHUNK_BYTES,
 		.ring_bytes = ring_bytes,
-		.block_bytes_max = ring_bytes / 4,
+		.block_bytes_max = tele_min_u64(ring_bytes / 4, TELE_BLOCK_BYTES_MAX),
 		.rows_per_block = TELE_CHUNK_ROWS_MAX,
 	};
 	layout->control_offset = take(&at, TELE_PAGE_BYTES);
@@ -139,6 +139,7 @@ static int make_in(int directory_fd, const struct tele_identity *identity, size_
 	int fd = tele_open(directory_fd, ".", O_TMPFILE | O_RDWR, 0600);
 	if (fd < 0)
 		return fd;
+	file->fd = fd;
 	*ret_what = "find room for the segment";
 	int failed = allocate(fd, &file->layout, ring_bytes);
 	if (failed)
