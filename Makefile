@@ -79,7 +79,7 @@ TEST_PROGS := $(patsubst tests/prog/%.c,$(O)/tests/prog/%,$(wildcard tests/prog/
 BENCHES := $(patsubst bench/%.c,$(O)/bench/%,$(wildcard bench/*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all demo check test lint bench soak fuzz install uninstall deps docs clean help tests-built
+.PHONY: all demo check test sanitize lint bench soak fuzz install uninstall deps docs clean help tests-built
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -92,6 +92,7 @@ help:
 ## make demo       sets itself up, runs a leaking search and watches it
 ## make check      unit tests and lint, under a minute: for every commit
 ## make test       sets itself up and runs all tests
+## make sanitize   the unit tests under ASan and UBSan, and under TSan
 ## make lint       layers, includes, symbols, stale documents
 ## make bench      speeds and sizes, beside their goals
 ## make soak       the long tests
@@ -177,6 +178,13 @@ check: tests-built
 test: deps
 	$(Q)$(MAKE) --no-print-directory tests-built
 	$(Q)tests/run $(O)
+
+# The unit tests again, each instrumented build in a folder of its own.
+sanitize: deps
+	$(Q)$(MAKE) --no-print-directory SAN=address,undefined O=build-address-undefined tests-built
+	$(Q)tests/run --quick build-address-undefined
+	$(Q)$(MAKE) --no-print-directory SAN=thread O=build-thread tests-built
+	$(Q)tests/run --quick build-thread
 
 lint: $(PROGRAMS)
 	$(Q)tools/lint $(O)

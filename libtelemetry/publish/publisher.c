@@ -349,14 +349,18 @@ int tele_publisher_pid(void)
 
 void tele_publisher_stop(void)
 {
-	if (get_phase() != PHASE_RUNNING || getpid() != owner_pid || is_foreign_process()) {
-		if (get_phase() == PHASE_PARKED && getpid() == owner_pid && !is_parked_waiting &&
-		    sampler.file.bytes)
-			tele_sampler_set_state(&sampler, TELE_EXITED);
+	// _exit may come anywhere: where the lock is taken, a thread is parking us.
+	if (getpid() != owner_pid || is_foreign_process() || pthread_mutex_trylock(&park_lock))
 		return;
+	enum phase now = get_phase();
+	if (now == PHASE_PARKED && sampler.file.bytes)
+		tele_sampler_set_state(&sampler, TELE_EXITED);
+	if (now == PHASE_RUNNING) {
+		command(COMMAND_STOP);
+		if (wait_phase(PHASE_RUNNING, PHASE_RUNNING, STOP_WAIT_NS) == PHASE_STOPPED)
+			pthread_detach(thread);
 	}
-	command(COMMAND_STOP);
-	wait_phase(PHASE_RUNNING, PHASE_RUNNING, STOP_WAIT_NS);
+	pthread_mutex_unlock(&park_lock);
 }
 
 __attribute__((destructor)) static void publisher_fini(void)
