@@ -166,8 +166,8 @@ static void monitor(const struct cli_call *call, struct cli_child *child, const 
 		cli_child_reap(child);
 		if (result < 0)
 			cli_fail_with(call, &error, NULL);
-		else if (result > 128 && !child->is_done)
-			kill(child->pid, result - 128);
+		else if (result > 128)
+			cli_child_signal(child, result - 128);
 	} else {
 		cli_note(call, "process %s does not publish, so there is nothing to watch", pid);
 	}

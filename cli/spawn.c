@@ -202,7 +202,7 @@ static void signals_of_interest(sigset_t *ret_set)
 int cli_spawn(const struct cli_spawn *spawn, struct cli_child *ret_child,
 	      struct tele_error *ret_error)
 {
-	struct cli_child child = {.signals = -1};
+	struct cli_child child = {.signals = -1, .has_own_group = spawn->output_path};
 	struct sigaction by_default = {.sa_handler = SIG_DFL};
 	struct sigaction ignored = {.sa_handler = SIG_IGN};
 	int failed[2];
@@ -261,14 +261,21 @@ void cli_child_reap(struct cli_child *child)
 	}
 }
 
+void cli_child_signal(const struct cli_child *child, int number)
+{
+	if (!child->is_done)
+		kill(child->has_own_group ? -child->pid : child->pid, number);
+}
+
 void cli_child_wait(struct cli_child *child, int timeout_ms)
 {
 	struct pollfd waited = {.fd = child->signals, .events = POLLIN};
 	struct signalfd_siginfo signal;
 	if (poll(&waited, 1, timeout_ms) > 0)
 		while (read(child->signals, &signal, sizeof(signal)) == (ssize_t)sizeof(signal))
-			if (signal.ssi_signo != SIGCHLD && signal.ssi_code != SI_KERNEL && !child->is_done)
-				kill(child->pid, (int)signal.ssi_signo);
+			if (signal.ssi_signo != SIGCHLD &&
+			    (signal.ssi_code != SI_KERNEL || child->has_own_group))
+				cli_child_signal(child, (int)signal.ssi_signo);
 	cli_child_reap(child);
 }
 

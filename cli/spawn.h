@@ -38,6 +38,7 @@ int cli_probe_preload(const char *preload, struct tele_error *ret_error);
 
 struct cli_child {
 	pid_t pid;
+	bool has_own_group; // the terminal's keys do not reach it
 	bool is_done;
 	int wait_status; // once it is done
 	int signals;	 // a signalfd to poll
@@ -48,6 +49,9 @@ struct cli_child {
 // when it could not be executed.
 int cli_spawn(const struct cli_spawn *spawn, struct cli_child *ret_child,
 	      struct tele_error *ret_error);
+
+// Passes a signal on: to the child, or to all of its own group.
+void cli_child_signal(const struct cli_child *child, int number);
 
 // Waits at most timeout_ms (-1: no limit) for a signal, passes it on to the
 // child where the terminal has not sent it to both, and notes the child's end.

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Rollcall developers
 """`rollcall run`: what the command sees of it, and what it says beforehand."""
 
+import fcntl
 import os
 import pty
 import re
@@ -10,6 +11,7 @@ import signal
 import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 from tests.blackbox.support import LIBRARY, LIMIT_S, ROLLCALL, SCRIPT, Case, Script, needs_preload, needs_root, wait_for
@@ -118,13 +120,15 @@ class Terminal(Case):
     def in_terminal(self, *command):
         pid, master = pty.fork()
         if pid == 0:
-            os.execve(command[0], command, self.environment)
+            os.execve(command[0], command, dict(self.environment, TERM="xterm"))
+        fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         self.addCleanup(os.close, master)
         return pid, master
 
     def read_until(self, master, text):
+        """Reads until the pattern `text` was seen; returns what was read."""
         seen = b""
-        while text not in seen:
+        while not re.search(text, seen):
             try:
                 more = os.read(master, 4096)
             except OSError:
@@ -132,7 +136,7 @@ class Terminal(Case):
             if not more:
                 break
             seen += more
-        self.assertIn(text, seen)
+        self.assertRegex(seen, text)
         return seen
 
     def status_of(self, pid):
@@ -152,6 +156,18 @@ class Terminal(Case):
         seen = self.read_until(master, b"int")
         self.assertEqual(self.status_of(pid), 4)
         self.assertNotIn(b"int2", seen)
+
+    def test_the_monitor_has_the_terminal_and_leaves_the_command_running(self):
+        pid, master = self.in_terminal(ROLLCALL, "run", "--record", self.file("t.rct"), "--top", "--label", "watched", "--",
+                                       "sh", "-c", 'echo printed; trap "exit 9" INT; while :; do sleep 0.05; done')
+        self.read_until(master, b"watched")
+        os.write(master, b"q")
+        path = self.read_until(master, rb"what it prints is in \S+\r\n").decode().split("prints is in ")[1].split()[0]
+        with open(path) as file:
+            self.assertEqual(file.read(), "printed\n")
+        os.write(master, b"\x03")
+        self.assertEqual(self.status_of(pid), 9)
+        self.assertEqual([p["state"] for p in self.report(self.file("t.rct"))][:1], ["exited"])
 
     def test_an_interactive_shell_has_job_control(self):
         pid, master = self.in_terminal(ROLLCALL, "run", "--", "bash", "--norc", "-i")
