@@ -15,7 +15,7 @@
 
 #include "../libtelemetry/banned.h"
 
-enum { RECENT_S = 600, LABEL_COLUMNS = 32 };
+enum { RECENT_S = 600, LABEL_COLUMNS = 60 };
 
 // Whether a process is listed without --all.
 static bool is_listed(const struct tele_attach *attach, const struct tele_instance *instance,
