@@ -7,6 +7,7 @@
 
 #include "run.h"
 
+#include "beside.h"
 #include "clean.h"
 #include "recording.h"
 #include "target.h"
@@ -17,8 +18,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../libtelemetry/banned.h"
@@ -76,42 +75,6 @@ static void attend(struct cli_child *child, struct cli_recording *recording, uin
 	}
 	if (recording)
 		cli_recording_close(recording, status);
-}
-
-// A recorder in a process of its own, for while the monitor has this one. It
-// ends on SIGTERM.
-static pid_t fork_recorder(struct cli_recording *recording)
-{
-	static volatile sig_atomic_t is_asked; // by SIGTERM
-	pid_t parent = getpid();
-	pid_t pid = fork();
-	if (pid != 0)
-		return pid;
-	sigset_t term;
-	struct timespec step = {.tv_nsec = CLI_STEP_MS * 1000000L};
-	sigemptyset(&term);
-	sigaddset(&term, SIGTERM);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &term, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	int status = getppid() == parent ? CLI_OK : CLI_FAILED;
-	recording->has_progress = false;
-	while (status == CLI_OK && !is_asked) {
-		is_asked = sigtimedwait(&term, NULL, &step) == SIGTERM;
-		status = cli_recording_step(recording, NULL);
-	}
-	_exit(cli_recording_close(recording, status));
-}
-
-static void end_recorder(pid_t pid)
-{
-	if (pid <= 0)
-		return;
-	kill(pid, SIGTERM);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
 }
 
 static struct cli_child *watched_child;
@@ -206,7 +169,7 @@ int cli_run_command(const struct cli_call *call, const struct cli_run_options *o
 	struct cli_target target;
 	struct cli_child child;
 	struct tele_error error;
-	pid_t recorder = 0;
+	struct cli_beside beside = {0};
 	int result = cli_examine(call->command, &target, &error);
 	if (result < 0)
 		return fail_start(call, result, &error);
@@ -221,26 +184,27 @@ int cli_run_command(const struct cli_call *call, const struct cli_run_options *o
 	if (options->has_top)
 		spawn.output_path = output_path;
 	cli_clean_automatically();
-	if (options->record)
+	if (options->record && options->has_top)
+		status = cli_beside_start(call, options->record, options->replace, &beside);
+	else if (options->record)
 		status = cli_recording_open(&recording, call, options->record, options->replace,
 					    options->has_progress);
 	if (status != CLI_OK)
 		return status;
 	result = cli_spawn(&spawn, &child, &error);
 	if (result < 0) {
-		if (options->record)
+		if (recording.recorder)
 			cli_recording_close(&recording, CLI_FAILED);
+		cli_beside_end(&beside);
 		return fail_start(call, result, &error);
 	}
 	recording.choice.root = child.pid;
-	bool is_beside = options->record && !options->has_top;
-	if (options->record && options->has_top)
-		recorder = fork_recorder(&recording);
+	cli_beside_record(&beside, child.pid);
 	if (options->has_top)
 		monitor(call, &child, output_path);
-	attend(&child, is_beside ? &recording : NULL,
+	attend(&child, recording.recorder ? &recording : NULL,
 	       options->seconds ? cli_now_ns() + options->seconds * 1000000000u : UINT64_MAX);
-	end_recorder(recorder);
+	cli_beside_end(&beside);
 	return cli_child_status(&child);
 }
 
