@@ -6,9 +6,10 @@
  * Everything here is optional and safe to call from any thread. The functions
  * are weak: a program compiled with this header and without the library builds
  * and runs, and every call does nothing and returns 0 (or the null handle).
- * Start it under `rollcall run`, or link it with -lrollcall, and the same calls
- * count. (A non-PIE executable resolves weak symbols when it is linked: give it
- * -lrollcall.)
+ * Start it under `rollcall run`, or link it with `pkg-config --libs rollcall`,
+ * and the same calls count. (A non-PIE executable resolves weak symbols when it
+ * is linked, so it needs the latter. With ROLLCALL_STRONG defined the symbols
+ * are not weak: the program then needs the library.)
  *
  * No call fails the program: where something cannot be counted it is counted
  * as refused and a negative errno value is returned, which may be ignored.
@@ -32,6 +33,8 @@ extern "C" {
 
 #if defined(ROLLCALL_BUILDING)
 #define ROLLCALL_API __attribute__((visibility("default")))
+#elif defined(ROLLCALL_STRONG)
+#define ROLLCALL_API
 #else
 #define ROLLCALL_API __attribute__((weak))
 #endif
