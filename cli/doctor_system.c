@@ -115,20 +115,33 @@ static void check_lock(struct cli_findings *findings, const char *parent)
 	close(fd);
 }
 
+// "/dev/shm/rollcall-0" to "/dev/shm", "name" to ".".
+static void cut_last_name(char *path)
+{
+	size_t len = strlen(path);
+	while (len > 1 && path[len - 1] == '/')
+		path[--len] = '\0';
+	char *slash = strrchr(path, '/');
+	if (!slash)
+		path[0] = '.';
+	else if (slash == path)
+		slash++;
+	*(slash ? slash : path + 1) = '\0';
+}
+
 void cli_check_directory(struct cli_findings *findings)
 {
 	char directory[512];
-	char parent[520] = "/dev/shm";
+	char parent[520];
 	struct stat found;
 	if (tele_default_directory(directory, sizeof(directory)) < 0) {
 		cli_finding(findings, CLI_FAILING, "directory", "ROLLCALL_DIR is too long; shorten it");
 		return;
 	}
 	bool is_there = lstat(directory, &found) == 0;
-	if (is_there)
-		snprintf(parent, sizeof(parent), "%s", directory);
-	else if (strncmp(directory, "/dev/shm/", 9) != 0)
-		snprintf(parent, sizeof(parent), "%s/..", directory);
+	snprintf(parent, sizeof(parent), "%s", directory);
+	if (!is_there)
+		cut_last_name(parent);
 	check_room(findings, parent);
 	if (!is_there)
 		cli_finding(findings, CLI_HEALTHY, "directory", "%s is not there yet; the first process makes it",

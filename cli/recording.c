@@ -15,6 +15,7 @@
 #include "../recorder/process.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../libtelemetry/banned.h"
@@ -221,6 +222,9 @@ int cli_recording_close(struct cli_recording *recording, int status)
 		return cli_fail_with(recording->call, &error,
 				     "what was recorded before is whole and can be read");
 	char written[CLI_SIZE_TEXT];
+	struct stat file;
+	if (stat(recording->path, &file) == 0 && S_ISREG(file.st_mode))
+		progress.written_bytes = (uint64_t)file.st_size; // with index and trailer
 	cli_note(recording->call, "%s holds %llu process%s, %llu rows, %s%s",
 		 strcmp(recording->path, "-") == 0 ? "the trace" : recording->path,
 		 (unsigned long long)progress.n_processes, progress.n_processes == 1 ? "" : "es",

@@ -34,6 +34,14 @@ def is_sanitized():
 
 SANITIZED = os.path.exists(LIBRARY) and is_sanitized()
 needs_preload = unittest.skipIf(SANITIZED, "a sanitized library cannot be preloaded")
+
+
+def needs_shm(mib):
+    """Skips where /dev/shm has less room, as in a container."""
+    room = os.statvfs("/dev/shm")
+    return unittest.skipIf(room.f_bavail * room.f_frsize < mib << 20, "needs %d MiB in /dev/shm" % mib)
+
+
 needs_root = unittest.skipIf(os.geteuid() != 0, "needs root")
 
 

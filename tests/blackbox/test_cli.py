@@ -119,6 +119,12 @@ class Nothing(Case):
         for word in ("shared memory", "directory", "record locks", "close_range", "ptrace", "cgroup", "CUDA", "locale"):
             self.assertRegex(text, r"(?m)^(ok|warn|fail) +%s" % word)
 
+    def test_doctor_of_a_directory_that_is_not_there(self):
+        for name in (self.directory + "/new", self.directory + "/new/", "new"):
+            text = self.rollcall("doctor", status=None, env=dict(self.environment, ROLLCALL_DIR=name)).stdout
+            self.assertRegex(text, r"(?m)^ok +directory .*not there yet")
+            self.assertNotRegex(text, r"(?m)^fail +shared memory")
+
     def test_doctor_fails_where_others_may_write(self):
         os.chmod(self.directory, 0o777)
         done = self.rollcall("doctor", status=1)

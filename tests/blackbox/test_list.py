@@ -9,7 +9,7 @@ import struct
 import subprocess
 import unittest
 
-from tests.blackbox.support import LIBRARY, SCRIPT, Case, Script, needs_preload, needs_root, wait_for
+from tests.blackbox.support import LIBRARY, SCRIPT, Case, Script, needs_preload, needs_root, needs_shm, wait_for
 
 SLOW = {"ROLLCALL_INTERVAL_MS": "60000"}  # no tick comes between two commands
 
@@ -69,6 +69,7 @@ class Listing(Case):
         script.finish()
         self.assertEqual(self.listed(script.pid)["state"], "exited")
 
+    @needs_shm(64)
     def test_fifty_processes_in_one_list(self):
         scripts = [Script(self, ROLLCALL_LABEL="number %d" % i, **SLOW) for i in range(50)]
         for i, script in enumerate(scripts):
@@ -92,6 +93,7 @@ class Listing(Case):
                 self.assertNotIn(bad, text)
         json.loads(self.rollcall("list", "--json").stdout)
 
+    @needs_shm(64)
     def test_a_restarted_label_is_a_new_run_each_time(self):
         """S5: the same label 50 times."""
         for i in range(50):
@@ -173,6 +175,7 @@ class Identity(Case):
 
 @needs_preload
 class Collecting(Case):
+    @needs_shm(128)
     def test_a_hundred_killed_ones_and_a_live_one(self):
         """S1: dead ones listed as dead with their last reading; gc removes exactly those."""
         live = Script(self)
@@ -209,6 +212,7 @@ class Collecting(Case):
             return name not in os.listdir(self.directory)
         wait_for(removed, "the removal")
 
+    @needs_shm(192)
     def test_plain_dead_ones_go_while_they_are_more_than_64_mib(self):
         env = dict(self.environment, ROLLCALL_RING_BYTES=str(16 << 20))
         for _ in range(6):
