@@ -107,8 +107,9 @@ class Case(unittest.TestCase):
 
     def tearDown(self):
         for process in self.processes:
-            if process.poll() is None:
-                process.kill()
+            if process.returncode is None:
+                # Not reaped, so the group is still its own; what it started goes too.
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream:
@@ -121,6 +122,7 @@ class Case(unittest.TestCase):
 
     def start(self, command, **options):
         options.setdefault("env", self.environment)
+        options.setdefault("start_new_session", True)
         process = subprocess.Popen(command, **options)
         self.processes.append(process)
         return process
