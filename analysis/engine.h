@@ -20,6 +20,7 @@ struct analysis_track {
 struct analysis_class_state {
 	struct analysis_class class;
 	uint64_t capacity_bytes;
+	bool is_started; // a value was known; until then the tracks are all zero
 	bool has_value; // the row before had one
 	double value;
 	bool is_growing; // to a live reader, since:
@@ -49,7 +50,9 @@ struct analysis_verdicts {
 	struct analysis_pace pace[ANALYSIS_AXIS_COUNT];
 	size_t cursor; // of the next class to look at for due judgements
 	struct analysis_outcomes outcomes;
-	struct analysis_class_state classes[];
+	// Each allocated for itself, so that a class that never has a value costs
+	// no more than the page its name stands on.
+	struct analysis_class_state *classes[ANALYSIS_CLASSES_MAX];
 };
 
 // The axis that decides whether a class grows: attempted candidates, or time

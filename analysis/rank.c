@@ -63,7 +63,7 @@ static void blank(struct analysis_verdict *verdict, unsigned class_index, enum a
 static bool is_total(const struct analysis_verdicts *engine, int class_index)
 {
 	for (size_t i = 0; i < engine->n_classes; i++)
-		if (engine->classes[i].class.total_class == class_index)
+		if (engine->classes[i]->class.total_class == class_index)
 			return true;
 	return false;
 }
@@ -85,7 +85,7 @@ static size_t judge_all(struct look *look, size_t max)
 
 	for (unsigned i = 0; i < engine->n_classes; i++) {
 		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++) {
-			const struct analysis_track *track = &engine->classes[i].tracks[axis];
+			const struct analysis_track *track = &engine->classes[i]->tracks[axis];
 			struct analysis_verdict *verdict = &look->list[n];
 
 			look->index[i][axis] = -1;
@@ -100,8 +100,8 @@ static size_t judge_all(struct look *look, size_t max)
 				verdict->is_so_far = grows(verdict);
 				set_left_out(&track->history, &verdict->growth);
 			}
-			verdict->turned_at_row = engine->classes[i].turned_at_row;
-			verdict->turned_at_s = engine->classes[i].turned_at_s;
+			verdict->turned_at_row = engine->classes[i]->turned_at_row;
+			verdict->turned_at_s = engine->classes[i]->turned_at_s;
 			look->index[i][axis] = (int)n++;
 		}
 	}
@@ -129,7 +129,7 @@ static int growing_axis(const struct look *look, int class_index)
 
 	for (int axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
 		growing[axis] = grows(find(look, class_index, axis));
-	if (!analysis_class_grows(engine, &engine->classes[class_index], growing))
+	if (!analysis_class_grows(engine, engine->classes[class_index], growing))
 		return -1;
 	for (size_t k = 0; k < TELE_ARRAY_LEN(order); k++) {
 		const struct analysis_verdict *verdict = find(look, class_index, order[k]);
@@ -186,7 +186,7 @@ static void choose_headlines(struct look *look)
 	}
 	// Bytes follow their count, so that one sentence can speak of both.
 	for (size_t i = 0; i < n; i++) {
-		int bytes = engine->classes[i].class.bytes_class;
+		int bytes = engine->classes[i]->class.bytes_class;
 		if (bytes >= 0 && look->is_growing[i] && look->is_growing[bytes] &&
 		    grows(find(look, bytes, look->headline[i]))) {
 			look->headline[bytes] = look->headline[i];
@@ -202,7 +202,7 @@ static void choose_headlines(struct look *look)
 
 static void set_each(const struct look *look, struct analysis_verdict *verdict)
 {
-	const struct analysis_class *class = &look->engine->classes[verdict->class_index].class;
+	const struct analysis_class *class = &look->engine->classes[verdict->class_index]->class;
 	const struct analysis_verdict *bytes = find(look, class->bytes_class, (int)verdict->axis);
 
 	if (!grows(verdict) || !grows(bytes) || !(verdict->growth.slope > 0))
@@ -228,22 +228,22 @@ static void share_out(const struct look *look, int total_index, int axis)
 {
 	const struct analysis_verdicts *engine = look->engine;
 	struct analysis_verdict *total = find(look, total_index, axis);
-	const struct analysis_history *whole = &engine->classes[total_index].tracks[axis].history;
+	const struct analysis_history *whole = &engine->classes[total_index]->tracks[axis].history;
 	double from = total->growth.from, rho = analysis_rho_from(whole, from), slope, explained = 0;
 
 	if (!analysis_slope_from(whole, from, rho, &slope) || !(slope > 0))
 		return;
 	for (size_t i = 0; i < engine->n_classes; i++) {
-		const struct analysis_history *part = &engine->classes[i].tracks[axis].history;
+		const struct analysis_history *part = &engine->classes[i]->tracks[axis].history;
 		double part_slope;
 
-		if (engine->classes[i].class.total_class != total_index ||
+		if (engine->classes[i]->class.total_class != total_index ||
 		    !analysis_slope_from(part, from + whole->first_x - part->first_x, rho, &part_slope))
 			continue;
 		explained += part_slope / slope;
 		set_share(look, (int)i, part_slope / slope);
 		for (size_t k = 0; k < engine->n_classes; k++)
-			if (engine->classes[k].class.bytes_class == (int)i)
+			if (engine->classes[k]->class.bytes_class == (int)i)
 				set_share(look, (int)k, part_slope / slope);
 	}
 	total->unexplained = 1 - explained;
@@ -251,14 +251,14 @@ static void share_out(const struct look *look, int total_index, int axis)
 
 static const struct analysis_verdict *total_of(const struct look *look, const struct analysis_verdict *verdict)
 {
-	return find(look, look->engine->classes[verdict->class_index].class.total_class, (int)verdict->axis);
+	return find(look, look->engine->classes[verdict->class_index]->class.total_class, (int)verdict->axis);
 }
 
 // The verdict whose level meets the limit, and the limit.
 static const struct analysis_verdict *limited(const struct look *look, const struct analysis_verdict *verdict,
 					      uint64_t *ret_bytes)
 {
-	const struct analysis_class_state *state = &look->engine->classes[verdict->class_index];
+	const struct analysis_class_state *state = look->engine->classes[verdict->class_index];
 	const struct analysis_verdict *bytes = find(look, state->class.bytes_class, (int)verdict->axis);
 
 	if (state->class.unit != TELE_BYTES) {
@@ -272,7 +272,7 @@ static const struct analysis_verdict *limited(const struct look *look, const str
 	const struct analysis_verdict *total = total_of(look, verdict);
 	if (!total)
 		return NULL;
-	*ret_bytes = look->engine->classes[total->class_index].capacity_bytes;
+	*ret_bytes = look->engine->classes[total->class_index]->capacity_bytes;
 	return *ret_bytes == TELE_UNKNOWN ? NULL : total;
 }
 
@@ -294,14 +294,14 @@ static void set_forecast(const struct look *look, struct analysis_verdict *verdi
 	if (!grows(verdict) || !level)
 		return;
 	verdict->capacity_bytes = capacity;
-	double now = look->engine->classes[level->class_index].value, room = (double)capacity - now;
+	double now = look->engine->classes[level->class_index]->value, room = (double)capacity - now;
 	if (room < 0) {
 		verdict->over_by_bytes = (uint64_t)(-room);
 		return;
 	}
 	// The whole's own rate, where it has one: other classes fill it too.
 	const struct analysis_verdict *rate = grows(level) ? level : find(look, (int)verdict->class_index, (int)verdict->axis);
-	const struct analysis_class *class = &look->engine->classes[verdict->class_index].class;
+	const struct analysis_class *class = &look->engine->classes[verdict->class_index]->class;
 	if (!grows(level) && class->unit != TELE_BYTES)
 		rate = find(look, class->bytes_class, (int)verdict->axis);
 	if (!grows(rate) || !(rate->growth.slope_low > 0))
@@ -333,7 +333,7 @@ struct weight {
 
 static struct weight weigh(const struct look *look, int class_index)
 {
-	const struct analysis_class *class = &look->engine->classes[class_index].class;
+	const struct analysis_class *class = &look->engine->classes[class_index]->class;
 	const struct analysis_verdict *head = find(look, class_index, look->headline[class_index]);
 	struct weight weight = {.is_growing = look->is_growing[class_index]};
 
@@ -416,7 +416,7 @@ size_t analysis_verdicts_list(const struct analysis_verdicts *engine, enum analy
 		if (verdict->is_total && verdict->is_headline && look.is_growing[verdict->class_index])
 			share_out(&look, (int)verdict->class_index, (int)verdict->axis);
 		if (grows(verdict))
-			analysis_split_by_outcome(&engine->outcomes, &engine->classes[verdict->class_index].outcomes,
+			analysis_split_by_outcome(&engine->outcomes, &engine->classes[verdict->class_index]->outcomes,
 						  &verdict->by_outcome);
 	}
 	rank(&look, n);

@@ -182,7 +182,7 @@ static void put_share(struct text *text, const struct analysis_verdicts *engine,
 	if (isnan(share) || class->total_class < 0)
 		return;
 	put(text, ", %.1f %% of ", 100 * share);
-	put_total_name(text, engine->classes[class->total_class].class.name);
+	put_total_name(text, engine->classes[class->total_class]->class.name);
 	put(text, " growth");
 }
 
@@ -246,7 +246,7 @@ size_t analysis_sentence(const struct analysis_verdicts *engine, const struct an
 			 size_t size_bytes)
 {
 	struct text text = {buf, size_bytes, 0};
-	const struct analysis_class *class = &engine->classes[verdict->class_index].class;
+	const struct analysis_class *class = &engine->classes[verdict->class_index]->class;
 	bool is_many = is_plural(class->name);
 	double share = verdict->share;
 
@@ -260,7 +260,7 @@ size_t analysis_sentence(const struct analysis_verdicts *engine, const struct an
 		    verdict->is_so_far ? " so far" : "");
 		put_slope(&text, class, verdict);
 		if (class->unit != TELE_BYTES && class->bytes_class >= 0)
-			class = &engine->classes[class->bytes_class].class;
+			class = &engine->classes[class->bytes_class]->class;
 		put_share(&text, engine, class, share);
 		put_forecast(&text, verdict);
 		put_blame(&text, verdict);

@@ -61,29 +61,62 @@ static void reset_track(struct analysis_track *track, unsigned axis)
 	track->in_a_row = 0;
 }
 
-int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes, struct analysis_verdicts **ret)
+static void start_tracks(struct analysis_class_state *state)
 {
-	if (n_classes > ANALYSIS_CLASSES_MAX)
+	state->is_started = true;
+	for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++) {
+		analysis_history_init(&state->tracks[axis].history);
+		reset_track(&state->tracks[axis], axis);
+	}
+}
+
+static int new_class(const struct analysis_class *class, struct analysis_class_state **ret)
+{
+	// calloc leaves pages that no point reaches untouched, hence unpaid.
+	struct analysis_class_state *state = calloc(1, sizeof(*state));
+	if (!state)
+		return -ENOMEM;
+	state->class = *class;
+	state->capacity_bytes = TELE_UNKNOWN;
+	state->turned_at_s = NAN;
+	*ret = state;
+	return 0;
+}
+
+int analysis_verdicts_extend(struct analysis_verdicts *engine, const struct analysis_class *classes, size_t n_classes)
+{
+	size_t n_before = engine->n_classes, n_after = n_before + n_classes;
+
+	if (n_classes > ANALYSIS_CLASSES_MAX - n_before)
 		return -EINVAL;
 	for (size_t i = 0; i < n_classes; i++) {
 		if (!classes[i].name[0] || !memchr(classes[i].name, '\0', sizeof(classes[i].name)) ||
-		    !is_class(classes[i].bytes_class, n_classes, i) || !is_class(classes[i].total_class, n_classes, i))
+		    !is_class(classes[i].bytes_class, n_after, n_before + i) ||
+		    !is_class(classes[i].total_class, n_after, n_before + i))
 			return -EINVAL;
 	}
-	// calloc leaves pages that no point reaches untouched, hence unpaid.
-	struct analysis_verdicts *engine = calloc(1, sizeof(*engine) + n_classes * sizeof(engine->classes[0]));
+	for (size_t i = 0; i < n_classes; i++) {
+		int result = new_class(&classes[i], &engine->classes[n_before + i]);
+		if (result < 0) {
+			while (i-- > 0)
+				free(engine->classes[n_before + i]);
+			return result;
+		}
+	}
+	engine->n_classes = n_after;
+	return 0;
+}
+
+int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes, struct analysis_verdicts **ret)
+{
+	struct analysis_verdicts *engine = calloc(1, sizeof(*engine));
 	if (!engine)
 		return -ENOMEM;
-	engine->n_classes = n_classes;
 	analysis_outcomes_init(&engine->outcomes);
-	for (size_t i = 0; i < n_classes; i++) {
-		engine->classes[i].class = classes[i];
-		engine->classes[i].capacity_bytes = TELE_UNKNOWN;
-		engine->classes[i].turned_at_s = NAN;
-		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++) {
-			engine->classes[i].tracks[axis].history.points_per_cell = 1;
-			reset_track(&engine->classes[i].tracks[axis], axis);
-		}
+	int result = analysis_verdicts_extend(engine, classes, n_classes);
+	if (result < 0) {
+		free(engine);
+		return result;
 	}
 	*ret = engine;
 	return 0;
@@ -91,13 +124,15 @@ int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes
 
 void analysis_verdicts_free(struct analysis_verdicts *engine)
 {
+	for (size_t i = 0; engine && i < engine->n_classes; i++)
+		free(engine->classes[i]);
 	free(engine);
 }
 
 void analysis_verdicts_set_capacity(struct analysis_verdicts *engine, size_t class_index, uint64_t bytes)
 {
 	TELE_ASSERT(class_index < engine->n_classes);
-	engine->classes[class_index].capacity_bytes = bytes;
+	engine->classes[class_index]->capacity_bytes = bytes;
 }
 
 size_t analysis_verdicts_classes(const struct analysis_verdicts *engine)
@@ -108,14 +143,14 @@ size_t analysis_verdicts_classes(const struct analysis_verdicts *engine)
 const struct analysis_class *analysis_verdicts_class(const struct analysis_verdicts *engine, size_t class_index)
 {
 	TELE_ASSERT(class_index < engine->n_classes);
-	return &engine->classes[class_index].class;
+	return &engine->classes[class_index]->class;
 }
 
 const struct analysis_history *analysis_verdicts_history(const struct analysis_verdicts *engine, size_t class_index,
 							 enum analysis_axis axis)
 {
 	TELE_ASSERT(class_index < engine->n_classes && axis < ANALYSIS_AXIS_COUNT);
-	return &engine->classes[class_index].tracks[axis].history;
+	return &engine->classes[class_index]->tracks[axis].history;
 }
 
 const struct analysis_outcomes *analysis_verdicts_outcomes(const struct analysis_verdicts *engine)
@@ -127,7 +162,9 @@ void analysis_verdicts_gap(struct analysis_verdicts *engine)
 {
 	engine->has_last_row = false;
 	for (size_t i = 0; i < engine->n_classes; i++) {
-		struct analysis_class_state *state = &engine->classes[i];
+		struct analysis_class_state *state = engine->classes[i];
+		if (!state->is_started)
+			continue;
 		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
 			analysis_history_gap(&state->tracks[axis].history);
 		analysis_class_outcomes_close(&state->outcomes, false);
@@ -142,7 +179,9 @@ void analysis_verdicts_restart(struct analysis_verdicts *engine)
 	memset(engine->pace, 0, sizeof(engine->pace));
 	analysis_outcomes_init(&engine->outcomes);
 	for (size_t i = 0; i < engine->n_classes; i++) {
-		struct analysis_class_state *state = &engine->classes[i];
+		struct analysis_class_state *state = engine->classes[i];
+		if (!state->is_started)
+			continue;
 		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++) {
 			analysis_history_restart(&state->tracks[axis].history);
 			reset_track(&state->tracks[axis], axis);
@@ -231,10 +270,12 @@ static unsigned judge_due(struct analysis_verdicts *engine)
 	for (unsigned round = 0; round < 2 && budget > 0; round++) {
 		for (size_t k = 0; k < n && budget > 0; k++) {
 			size_t i = (engine->cursor + k) % n;
-			struct analysis_class_state *state = &engine->classes[i];
+			struct analysis_class_state *state = engine->classes[i];
 			enum analysis_axis base = analysis_base_axis(state);
 			bool was_judged = false;
 
+			if (!state->is_started)
+				continue;
 			for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT && budget > 0; axis++) {
 				struct analysis_track *track = &state->tracks[axis];
 				if ((axis == base) != (round == 0) ||
@@ -335,10 +376,15 @@ void analysis_verdicts_add(struct analysis_verdicts *engine, const struct analys
 	place(engine, row, x, &is_pause);
 	engine->n_rows++;
 	for (size_t i = 0; i < engine->n_classes; i++) {
-		struct analysis_class_state *state = &engine->classes[i];
+		struct analysis_class_state *state = engine->classes[i];
 		bool is_known = row->values[i] != TELE_UNKNOWN;
 		double y = (double)(int64_t)row->values[i];
 
+		if (!state->is_started) {
+			if (!is_known)
+				continue;
+			start_tracks(state);
+		}
 		if (is_pause)
 			analysis_history_gap(&state->tracks[ANALYSIS_TIME].history);
 		add_outcomes(engine, state, row, is_between, merged, is_known, y);

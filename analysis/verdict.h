@@ -8,8 +8,9 @@
 //   analysis_verdicts_new -> analysis_verdicts_row for each row, with
 //   analysis_verdicts_gap and _restart in between -> analysis_verdicts_list
 //
-// An engine belongs to one thread. It allocates when made and never again:
-// 40 KB a class, however many rows come (of which short runs touch less).
+// An engine belongs to one thread. It allocates when made or extended and never
+// again: 40 KB a class, however many rows come, of which short runs touch less
+// and a class without a known value next to nothing.
 
 #ifndef ANALYSIS_VERDICT_H
 #define ANALYSIS_VERDICT_H
@@ -69,6 +70,12 @@ struct analysis_verdicts;
 // Makes an engine for these classes (copied). -EINVAL: too many classes, a
 // class refers to one that is not there, or a name is empty; -ENOMEM.
 int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes, struct analysis_verdicts **ret);
+
+// Appends classes (copied), which may refer to each other and to those there
+// are; their histories begin with the next row. Errors as above, with nothing
+// appended.
+int analysis_verdicts_extend(struct analysis_verdicts *engine, const struct analysis_class *classes, size_t n_classes);
+
 void analysis_verdicts_free(struct analysis_verdicts *engine); // takes NULL
 
 // The limit of a class (a total: device memory; or its own: a cgroup limit).

@@ -129,7 +129,7 @@ static void print_classes(const struct printer *printer, const struct rec_summar
 		char peak[48];
 		char last[48];
 		char change[48];
-		char name[sizeof(class->name)];
+		char name[ANALYSIS_CLASS_NAME_MAX];
 		if (!is_printed(class, n_devices))
 			continue;
 		if (!has_head)

@@ -7,8 +7,6 @@
 
 #include "summary.h"
 
-#include "classes.h"
-
 #include <errno.h>
 
 #include "../libtelemetry/banned.h"
@@ -49,41 +47,38 @@ static struct rec_summary *summary_of(struct rec_summaries *summaries, struct te
 	return summary;
 }
 
-struct class_cursor {
-	struct rec_summary *summary;
-	size_t at; // classes come in the same order, but new ones may appear between
-};
-
-static int take_class(void *context, const struct rec_class_value *value)
+static int take_classes(struct rec_summary *summary, const struct tele_record *record)
 {
-	struct class_cursor *cursor = context;
-	struct rec_summary *summary = cursor->summary;
-	size_t at = cursor->at;
-	while (at < summary->n_classes && strcmp(summary->classes[at].name, value->name) != 0)
-		at++;
-	if (at == summary->n_classes) {
-		void *classes = summary->classes;
-		if (grow(&classes, summary->n_classes, &summary->classes_capacity,
-			 sizeof(summary->classes[0])) < 0)
+	const struct tele_schema *schema = summary->instance->schema;
+	int added = analysis_classes_extend(&summary->class_set, schema);
+	if (added < 0)
+		return added;
+	if (added > 0) {
+		size_t n_classes = summary->class_set.n_items;
+		void *classes = realloc(summary->classes, n_classes * sizeof(summary->classes[0]));
+		if (!classes)
 			return -ENOMEM;
 		summary->classes = classes;
-		at = cursor->at;
-		memmove(&summary->classes[at + 1], &summary->classes[at],
-			(summary->n_classes++ - at) * sizeof(summary->classes[0]));
-		summary->classes[at] = (struct rec_class){.unit = value->unit};
-		memcpy(summary->classes[at].name, value->name, sizeof(value->name));
+		for (; summary->n_classes < n_classes; summary->n_classes++)
+			summary->classes[summary->n_classes] = (struct rec_class){0};
 	}
-	struct rec_class *class = &summary->classes[at];
-	cursor->at = at + 1;
-	class->is_last_known = value->is_known;
-	if (!value->is_known)
-		return 0;
-	if (!class->is_known)
-		class->first = class->peak = value->value;
-	class->is_known = true;
-	class->last = value->value;
-	if (value->value > class->peak)
-		class->peak = value->value;
+	uint64_t values[ANALYSIS_CLASSES_MAX];
+	analysis_classes_read(&summary->class_set, schema, record->row, record->n_fields, values);
+	for (size_t i = 0; i < summary->n_classes; i++) {
+		struct rec_class *class = &summary->classes[i];
+		int64_t value = (int64_t)values[i];
+		class->name = summary->class_set.items[i].name;
+		class->unit = summary->class_set.items[i].unit;
+		class->is_last_known = values[i] != TELE_UNKNOWN;
+		if (!class->is_last_known)
+			continue;
+		if (!class->is_known)
+			class->first = class->peak = value;
+		class->is_known = true;
+		class->last = value;
+		if (value > class->peak)
+			class->peak = value;
+	}
 	return 0;
 }
 
@@ -112,14 +107,13 @@ static void take_search(struct rec_summary *summary, const uint64_t *row, uint32
 
 static int take_row(struct rec_summary *summary, const struct tele_record *record)
 {
-	struct class_cursor cursor = {summary, 0};
 	summary->n_rows++;
 	if (record->n_fields > 0 && record->row[0] != TELE_UNKNOWN) {
 		summary->first_at_ns = tele_min_u64(summary->first_at_ns, record->row[0]);
 		summary->last_at_ns = tele_max_u64(summary->last_at_ns, record->row[0]);
 	}
 	take_search(summary, record->row, record->n_fields);
-	return rec_each_class(summary->instance->schema, record->row, record->n_fields, take_class, &cursor);
+	return take_classes(summary, record);
 }
 
 // An id may mean something else by the next block, so the text is copied.
@@ -201,6 +195,7 @@ void rec_summaries_fini(struct rec_summaries *summaries)
 	for (size_t i = 0; i < summaries->n_items; i++) {
 		free(summaries->items[i].phases);
 		free(summaries->items[i].classes);
+		analysis_classes_fini(&summaries->items[i].class_set);
 	}
 	free(summaries->items);
 	*summaries = (struct rec_summaries){0};

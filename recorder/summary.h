@@ -7,6 +7,7 @@
 #ifndef REC_SUMMARY_H
 #define REC_SUMMARY_H
 
+#include "../analysis/classes.h"
 #include "../libtelemetry/base.h"
 #include "../libtelemetry/block.h"
 #include "../libtelemetry/error.h"
@@ -16,7 +17,7 @@
 // A class of things that may grow. Figures are signed (a residual may be
 // negative).
 struct rec_class {
-	char name[96];
+	const char *name; // of the class set
 	unsigned unit; // enum tele_unit
 	bool is_known; // in one row at least
 	int64_t first, peak, last;
@@ -39,8 +40,9 @@ struct rec_summary {
 	size_t n_phases, phases_capacity;
 	char last_candidate[TELE_STRING_BYTES_MAX + 1]; // last label begun or ended; foreign
 	unsigned last_candidate_event;			// its event type; 0: none
-	struct rec_class *classes;
-	size_t n_classes, classes_capacity;
+	struct rec_class *classes; // one for each of class_set
+	size_t n_classes;
+	struct analysis_classes class_set;
 };
 
 struct rec_summaries {
