@@ -9,7 +9,8 @@
 
 #include "verdict.h"
 
-// One class along one axis.
+// One class along one axis. All zero until its first point: a track that no
+// point reaches is never written, so that its pages are not paid.
 struct analysis_track {
 	struct analysis_history history;
 	struct analysis_growth shown; // what a live reader is told
@@ -20,7 +21,6 @@ struct analysis_track {
 struct analysis_class_state {
 	struct analysis_class class;
 	uint64_t capacity_bytes;
-	bool is_started; // a value was known; until then the tracks are all zero
 	bool has_value; // the row before had one
 	double value;
 	bool is_growing; // to a live reader, since:

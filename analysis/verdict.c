@@ -61,13 +61,18 @@ static void reset_track(struct analysis_track *track, unsigned axis)
 	track->in_a_row = 0;
 }
 
-static void start_tracks(struct analysis_class_state *state)
+static bool is_started(const struct analysis_track *track)
 {
-	state->is_started = true;
-	for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++) {
-		analysis_history_init(&state->tracks[axis].history);
-		reset_track(&state->tracks[axis], axis);
+	return track->history.points_per_cell > 0;
+}
+
+static void add_point(struct analysis_track *track, unsigned axis, double x, double y, bool is_settled)
+{
+	if (!is_started(track)) {
+		analysis_history_init(&track->history);
+		reset_track(track, axis);
 	}
+	analysis_history_add(&track->history, x, y, is_settled);
 }
 
 static int new_class(const struct analysis_class *class, struct analysis_class_state **ret)
@@ -112,7 +117,7 @@ int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes
 	struct analysis_verdicts *engine = calloc(1, sizeof(*engine));
 	if (!engine)
 		return -ENOMEM;
-	analysis_outcomes_init(&engine->outcomes);
+	engine->outcomes.ends_per_cell = 1;
 	int result = analysis_verdicts_extend(engine, classes, n_classes);
 	if (result < 0) {
 		free(engine);
@@ -163,8 +168,6 @@ void analysis_verdicts_gap(struct analysis_verdicts *engine)
 	engine->has_last_row = false;
 	for (size_t i = 0; i < engine->n_classes; i++) {
 		struct analysis_class_state *state = engine->classes[i];
-		if (!state->is_started)
-			continue;
 		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
 			analysis_history_gap(&state->tracks[axis].history);
 		analysis_class_outcomes_close(&state->outcomes, false);
@@ -180,9 +183,9 @@ void analysis_verdicts_restart(struct analysis_verdicts *engine)
 	analysis_outcomes_init(&engine->outcomes);
 	for (size_t i = 0; i < engine->n_classes; i++) {
 		struct analysis_class_state *state = engine->classes[i];
-		if (!state->is_started)
-			continue;
 		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++) {
+			if (!is_started(&state->tracks[axis]))
+				continue;
 			analysis_history_restart(&state->tracks[axis].history);
 			reset_track(&state->tracks[axis], axis);
 		}
@@ -274,11 +277,9 @@ static unsigned judge_due(struct analysis_verdicts *engine)
 			enum analysis_axis base = analysis_base_axis(state);
 			bool was_judged = false;
 
-			if (!state->is_started)
-				continue;
 			for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT && budget > 0; axis++) {
 				struct analysis_track *track = &state->tracks[axis];
-				if ((axis == base) != (round == 0) ||
+				if ((axis == base) != (round == 0) || !is_started(track) ||
 				    analysis_history_points(&track->history) < track->due_at_points)
 					continue;
 				budget -= !is_constant(&track->history);
@@ -380,17 +381,12 @@ void analysis_verdicts_add(struct analysis_verdicts *engine, const struct analys
 		bool is_known = row->values[i] != TELE_UNKNOWN;
 		double y = (double)(int64_t)row->values[i];
 
-		if (!state->is_started) {
-			if (!is_known)
-				continue;
-			start_tracks(state);
-		}
 		if (is_pause)
 			analysis_history_gap(&state->tracks[ANALYSIS_TIME].history);
 		add_outcomes(engine, state, row, is_between, merged, is_known, y);
 		for (unsigned axis = 0; is_known && axis < ANALYSIS_AXIS_COUNT; axis++)
 			if (!isnan(x[axis]))
-				analysis_history_add(&state->tracks[axis].history, x[axis], y, is_settled);
+				add_point(&state->tracks[axis], axis, x[axis], y, is_settled);
 		state->has_value = is_known;
 		state->value = y;
 	}
