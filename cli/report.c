@@ -5,6 +5,7 @@
 // reading at its end.
 
 #include "commands.h"
+#include "limits.h"
 #include "text.h"
 
 #include "../monitor/monitor.h"
@@ -47,8 +48,11 @@ int cli_report(const struct cli_call *call)
 	struct tele_error error = {0};
 	if (cli_expect_operands(call, 1, 1, "the trace") != CLI_OK)
 		return CLI_USAGE;
-	const struct rec_report_options options = {call->operands[0], !mon_is_utf8_locale()};
-	const struct mon_options json = {.file = call->operands[0]};
+	struct analysis_limits limits;
+	if (cli_limits(call, CLI_report_capacity, &limits) != CLI_OK)
+		return CLI_USAGE;
+	const struct rec_report_options options = {call->operands[0], !mon_is_utf8_locale(), &limits};
+	const struct mon_options json = {.file = call->operands[0], .limits = &limits, .is_final = true};
 	int result = call->values[CLI_report_json] ? mon_replay_json(&json, &out, &error)
 						   : rec_report(&options, &out, &error);
 	return print(call, result, &out, &error);
@@ -60,6 +64,6 @@ int cli_info(const struct cli_call *call)
 	struct tele_error error = {0};
 	if (cli_expect_operands(call, 1, 1, "the trace") != CLI_OK)
 		return CLI_USAGE;
-	const struct rec_report_options options = {call->operands[0], !mon_is_utf8_locale()};
+	const struct rec_report_options options = {call->operands[0], !mon_is_utf8_locale(), NULL};
 	return print(call, rec_info(&options, &out, &error), &out, &error);
 }

@@ -7,6 +7,7 @@
 
 #include "clean.h"
 #include "commands.h"
+#include "limits.h"
 #include "text.h"
 
 #include "../monitor/monitor.h"
@@ -75,13 +76,22 @@ int cli_top(const struct cli_call *call)
 	struct mon_out out = {0};
 	struct tele_error error;
 	uint64_t n_readings = 0;
+	struct analysis_limits limits;
 	if (cli_expect_operands(call, 0, 1, "") != CLI_OK || parse_size(call, CLI_top_size, &options) ||
 	    cli_number(call, CLI_top_batch, 1, UINT32_MAX, &n_readings) ||
 	    cli_number(call, CLI_top_interval, MON_INTERVAL_MS_MIN, MON_INTERVAL_MS_MAX,
-		       &options.interval_ms))
+		       &options.interval_ms) ||
+	    cli_limits(call, CLI_top_capacity, &limits))
 		return CLI_USAGE;
 	if (n_readings && call->values[CLI_top_once])
 		return cli_fail(call, CLI_USAGE, "--batch and --once exclude each other; say one of them");
+	if (call->values[CLI_top_on]) {
+		static const char growing[] = "growing=";
+		if (strncmp(call->values[CLI_top_on], growing, sizeof(growing) - 1) != 0)
+			return cli_fail(call, CLI_USAGE, "--on %s is not growing=CMD", call->values[CLI_top_on]);
+		options.on_growing = call->values[CLI_top_on] + sizeof(growing) - 1;
+	}
+	options.limits = &limits;
 	options.select = call->n_operands ? call->operands[0] : NULL;
 	cli_clean_automatically();
 	if (n_readings) {
@@ -101,10 +111,13 @@ int cli_replay(const struct cli_call *call)
 	struct mon_options options = {.is_ascii = !mon_is_utf8_locale()};
 	struct mon_out out = {0};
 	struct mon_at at;
+	struct analysis_limits limits;
 	struct tele_error error;
 	if (cli_expect_operands(call, 1, 1, "the trace") != CLI_OK ||
-	    parse_size(call, CLI_replay_size, &options))
+	    parse_size(call, CLI_replay_size, &options) ||
+	    cli_limits(call, CLI_replay_capacity, &limits))
 		return CLI_USAGE;
+	options.limits = &limits;
 	options.file = call->operands[0];
 	options.at = call->values[CLI_replay_at];
 	if (options.at && mon_at_parse(options.at, &at, &error) < 0)

@@ -144,7 +144,9 @@ void mon_json_process(struct mon_out *out, const struct mon_process *process)
 	write_derived(out, process);
 	mon_out_text(out, ",\"candidates\":");
 	write_candidates(out, process);
-	mon_out_text(out, ",\"verdicts\":[]}");
+	mon_out_text(out, ",\"verdicts\":");
+	mon_json_verdicts(out, process->watch, process->judged, process->n_judged);
+	mon_out_text(out, "}");
 }
 
 // A segment that nothing is known of but where it is, and why it is unreadable.

@@ -17,6 +17,14 @@ void mon_json_string(struct mon_out *out, const char *text);
 // An integer, or null when it is TELE_UNKNOWN.
 void mon_json_u64(struct mon_out *out, uint64_t value);
 
+// A number so that reading it gives the same double back; NAN and infinity,
+// which JSON does not have, are null.
+void mon_json_double(struct mon_out *out, double value);
+
+// The verdicts of a watch as an array, in their order. `watch` may be NULL.
+void mon_json_verdicts(struct mon_out *out, const struct analysis_watch *watch,
+		       const struct analysis_verdict *verdicts, size_t n_verdicts);
+
 // One process as an object, without a line end. The model must be settled.
 void mon_json_process(struct mon_out *out, const struct mon_process *process);
 

@@ -266,9 +266,10 @@ int mon_live_follow(struct mon_live *live, uint64_t instance_id, struct tele_err
 	struct item *item = find_item(live, instance_id);
 	if (!item)
 		return tele_fail(ret_error, TELE_ENOTFOUND, "the process has gone");
+	bool was_followed = item->ring != NULL;
 	follow_item(item);
 	live->at = 0;
-	return 0;
+	return item->ring && !was_followed;
 }
 
 const struct tele_found_list *mon_live_found(const struct mon_live *live)

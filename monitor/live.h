@@ -33,7 +33,8 @@ int mon_live_refresh(struct mon_live *live, struct tele_error *ret_error);
 const uint64_t *mon_live_gone(const struct mon_live *live, uint32_t *ret_n_gone);
 
 // Follows a process from its oldest record on; its INSTANCE record comes again.
-// It stays followed until it goes away.
+// It stays followed until it goes away. Returns 1 when it was not followed
+// before and is now, 0 when nothing changed, or TELE_ENOTFOUND.
 int mon_live_follow(struct mon_live *live, uint64_t instance_id, struct tele_error *ret_error);
 
 // Segments found; those with no `attach` are unreadable.

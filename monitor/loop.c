@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "hook.h"
 #include "input.h"
 #include "paint.h"
 
@@ -139,12 +140,14 @@ static int advance(struct loop *loop, struct tele_error *ret_error)
 		loop->is_dirty |= was_playing;
 	} else if (now_ns >= loop->refresh_at_ns) {
 		status = mon_feed_live(app->live, &app->model, app->is_frozen ? &app->frozen : NULL,
-				       ret_error);
+				       MON_FOLLOW_SEARCHES, ret_error);
 		loop->refresh_at_ns = now_ns + loop->interval_ns;
 	}
 	loop->ticked_at_ns = now_ns;
 	if (status >= 0)
 		mon_app_settle(app);
+	if (app->live)
+		mon_hook_run(app->options->on_growing, &app->model);
 	return status;
 }
 
@@ -231,10 +234,10 @@ int mon_top(const struct mon_options *options, struct tele_error *ret_error)
 	struct loop loop = {0};
 	struct mon_app *app = &loop.app;
 	start_app(&loop, options);
-	mon_model_init(&app->model, MON_HISTORY_SHORT);
+	mon_feed_init(&app->model, MON_HISTORY_SHORT, options);
 	int status = mon_live_open(options->directory, false, &app->live, ret_error);
 	if (status == 0)
-		status = mon_feed_live(app->live, &app->model, NULL, ret_error);
+		status = mon_feed_live(app->live, &app->model, NULL, MON_FOLLOW_SEARCHES, ret_error);
 	loop.refresh_at_ns = clock_ns() + loop.interval_ns;
 	if (status == 0 && options->select && !mon_model_select(&app->model, options->select))
 		status = tele_fail(ret_error, TELE_ENOTFOUND,
@@ -253,7 +256,7 @@ int mon_replay(const struct mon_options *options, struct tele_error *ret_error)
 	struct mon_app *app = &loop.app;
 	struct mon_at at;
 	start_app(&loop, options);
-	mon_model_init(&app->model, MON_HISTORY_FULL);
+	mon_feed_init(&app->model, MON_HISTORY_FULL, options);
 	int status = options->at ? mon_at_parse(options->at, &at, ret_error) : 0;
 	if (status == 0)
 		status = mon_player_open(&player, options->file, &app->model, ret_error);

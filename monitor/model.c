@@ -19,6 +19,7 @@ void mon_model_init(struct mon_model *model, uint32_t history_max)
 {
 	TELE_ASSERT(history_max >= MON_HISTORY_MIN);
 	*model = (struct mon_model){.realtime_offset_ns = TELE_UNKNOWN, .history_max = history_max};
+	analysis_limits_init(&model->limits);
 }
 
 // Everything but the identity of a process: it starts over.
@@ -29,7 +30,8 @@ static void empty_process(struct mon_process *process)
 	free(process->history);
 	free(process->candidates);
 	free(process->log);
-	free(process->verdicts);
+	analysis_watch_free(process->watch);
+	mon_process_forget_verdicts(process);
 	*process = (struct mon_process){.history_max = process->history_max};
 }
 
@@ -134,7 +136,10 @@ static int take_instance(struct mon_model *model, const struct tele_record *reco
 	process->instance = instance;
 	process->state = instance->state;
 	process->lost = instance->lost;
-	return 0;
+	if (instance->identity.is_observer)
+		return 0;
+	process->watch = analysis_watch_new(model->look, &model->limits);
+	return process->watch ? 0 : -ENOMEM;
 }
 
 // ---- Rows ---------------------------------------------------------------------
@@ -307,6 +312,8 @@ static int take_gap(struct mon_process *process, const struct tele_record *recor
 	const struct mon_row *latest = mon_process_latest(process);
 	if (record->gap_to <= record->gap_from)
 		return 0;
+	if (process->watch)
+		analysis_watch_take(process->watch, record);
 	struct mon_log_entry *entry = add_log_entry(process);
 	if (!entry)
 		return -ENOMEM;
@@ -327,6 +334,9 @@ static int take_numbered(struct mon_model *model, struct mon_process *process,
 	if (record->seq < process->next_seq)
 		return 0;
 	process->next_seq = record->seq + 1;
+	int watched = process->watch ? analysis_watch_take(process->watch, record) : 0;
+	if (watched < 0)
+		return watched;
 	return record->kind == TELE_RECORD_ROW ? take_row(model, process, record)
 					       : take_event(process, record);
 }
@@ -374,6 +384,7 @@ static void settle_process(struct mon_process *process)
 				is_above_zero(process, TELE_ID_census_peak_pool_bytes) ||
 				is_above_zero(process, TELE_ID_census_contexts_created) ||
 				is_above_zero(process, TELE_ID_census_modules_loaded);
+	mon_process_judge(process);
 }
 
 static bool is_same_process(const struct tele_identity *a, const struct tele_identity *b)

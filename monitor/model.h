@@ -9,6 +9,7 @@
 #define MON_MODEL_H
 
 #include "../analysis/derived.h"
+#include "../analysis/watch.h"
 #include "../libtelemetry/base.h"
 #include "../libtelemetry/source.h"
 
@@ -44,11 +45,17 @@ struct mon_log_entry {
 	char text[256];
 };
 
-// A verdict in words, from the analysis; a process has none until it is told.
+enum mon_mark {
+	MON_MARK_NONE,
+	MON_MARK_GROWING,
+	MON_MARK_QUIET,	 // flat, bounded, one step, draining
+	MON_MARK_UNKNOWN // not enough data
+};
+
+// A line on the process screen: one class, or all that is not known yet.
 struct mon_verdict {
-	bool is_growing;
-	char phrase[96];    // for the overview
-	char sentence[256]; // for the process
+	enum mon_mark mark;
+	char text[ANALYSIS_SENTENCE_MAX];
 };
 
 struct mon_process {
@@ -73,13 +80,20 @@ struct mon_process {
 	uint64_t n_log;
 	char phase[256]; // of the last phase event; "" when none was seen
 
-	struct mon_verdict *verdicts; // owned; none until there is a judgement
-	uint32_t n_verdicts;
+	struct analysis_watch *watch; // owned; NULL in a copy and of an observer
+	uint64_t told[ANALYSIS_CLASSES_MAX / 64]; // classes that --on was run for
 
 	// Filled by mon_model_settle, from the latest row:
 	struct analysis_derived derived;
 	uint32_t n_broken; // invariants that the latest row breaks
 	struct analysis_broken broken[4];
+	struct analysis_verdict *judged; // owned; ranked; NULL in a copy
+	uint32_t n_judged;
+	struct mon_verdict *verdicts; // owned; growing ones first
+	uint32_t n_verdicts;
+	enum mon_mark mark; // of the phrase
+	char phrase[160];   // the verdict in a few words, for the overview
+	double growth;	    // of the first class, in the window; 0 unless it grows
 };
 
 // A segment that could not be read.
@@ -97,13 +111,16 @@ struct mon_model {
 	uint64_t realtime_offset_ns; // of that row; TELE_UNKNOWN
 	uint64_t n_changes;	     // grows whenever something could look different
 	uint32_t history_max;	     // of processes to come
+	enum analysis_look look;     // how verdicts are asked for; LIVE
+	struct analysis_limits limits; // none
 };
 
 // history_max: rows kept of each process.
 void mon_model_init(struct mon_model *model, uint32_t history_max);
 void mon_model_fini(struct mon_model *model);
 
-// Forgets everything but history_max: before a source starts over.
+// Forgets everything but history_max, look and limits, which are the caller's
+// to set after init: before a source starts over.
 void mon_model_clear(struct mon_model *model);
 
 // Makes *ret_copy (not initialised) a model of its own with the same content,
@@ -119,8 +136,8 @@ int mon_model_apply(struct mon_model *model, const struct tele_record *record);
 // Keeps MON_HISTORY_FULL rows of this process from now on. Returns 0 or -ENOMEM.
 int mon_model_want_history(struct mon_model *model, uint64_t instance_id);
 
-// Brings what follows from the latest rows up to date (derived, broken,
-// has_evidence, is_superseded): once after a batch of records, before views.
+// Brings what follows from the rows up to date (derived, broken, has_evidence,
+// verdicts, is_superseded): once after a batch of records, before views.
 void mon_model_settle(struct mon_model *model);
 
 // Drops a process whose instance goes away. An unknown id is ignored.
@@ -139,6 +156,10 @@ unsigned mon_identity_match(const struct tele_identity *identity, const char *te
 // The process that PID or LABEL text means: the best match, alive before dead,
 // newest first. NULL when none matches.
 struct mon_process *mon_model_select(const struct mon_model *model, const char *text);
+
+// Asks the watch anew and puts its answer in words. Part of settling.
+void mon_process_judge(struct mon_process *process);
+void mon_process_forget_verdicts(struct mon_process *process);
 
 // Whether a list shows it: not when it is superseded and holds no evidence, or
 // is no process.

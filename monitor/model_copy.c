@@ -50,6 +50,10 @@ static bool copy_process(const struct mon_process *process, struct mon_process *
 {
 	void *candidates = process->candidates, *log = process->log, *verdicts = process->verdicts;
 	*copy = *process;
+	// What is shown is copied; a picture that stands still judges nothing.
+	copy->watch = NULL;
+	copy->judged = NULL;
+	copy->n_judged = 0;
 	bool is_whole = copy_history(copy);
 	is_whole &= copy_block(&candidates, MON_CANDIDATES_MAX, sizeof(*process->candidates));
 	is_whole &= copy_block(&log, MON_LOG_MAX, sizeof(*process->log));

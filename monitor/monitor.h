@@ -9,6 +9,7 @@
 #ifndef MON_MONITOR_H
 #define MON_MONITOR_H
 
+#include "../analysis/watch.h"
 #include "../libtelemetry/base.h"
 #include "../libtelemetry/error.h"
 #include "out.h"
@@ -34,7 +35,16 @@ struct mon_options {
 	uint32_t width, height; // of a screen as text, in cells; 0: 80 x 24
 	bool is_ascii;		// text without any character beyond ASCII
 	enum mon_units units;
+	const struct analysis_limits *limits; // for forecasts; NULL: mon_limits_init's
+	bool is_final; // replay as JSON: judge the whole run at once
+	// What a shell runs when a class turns to growing; NULL: nothing. top only,
+	// with ROLLCALL_VERDICT_PID, _LABEL, _CLASS and _SENTENCE in its
+	// environment; nothing waits for it.
+	const char *on_growing;
 };
+
+// What this machine tells: its memory, and the boot that rows must be of.
+void mon_limits_init(struct analysis_limits *limits);
 
 // Whether the locale's codeset is UTF-8, after setlocale: else set is_ascii.
 bool mon_is_utf8_locale(void);

@@ -15,6 +15,7 @@
 #include "../libtelemetry/trace.h"
 #include "cursor.h"
 #include "feed.h"
+#include "hook.h"
 #include "json.h"
 #include "live.h"
 #include "text.h"
@@ -86,10 +87,10 @@ static int live_reading(const struct mon_options *options, bool follow_all, writ
 {
 	struct mon_live *live = NULL;
 	struct mon_model model;
-	mon_model_init(&model, follow_all ? MON_HISTORY_FULL : MON_HISTORY_SHORT);
+	mon_feed_init(&model, follow_all ? MON_HISTORY_FULL : MON_HISTORY_SHORT, options);
 	int status = mon_live_open(options->directory, follow_all, &live, ret_error);
 	if (status == 0)
-		status = mon_feed_live(live, &model, NULL, ret_error);
+		status = mon_feed_live(live, &model, NULL, MON_FOLLOW_HEAPS, ret_error);
 	if (status == 0)
 		status = write_reading(&model, options, out, ret_error);
 	mon_model_fini(&model);
@@ -119,7 +120,7 @@ static int replay_reading(const struct mon_options *options, write_fn write_read
 	struct tele_source *source = NULL;
 	struct mon_model model;
 	struct mon_cursor cursor;
-	mon_model_init(&model, MON_HISTORY_FULL);
+	mon_feed_init(&model, MON_HISTORY_FULL, options);
 	int status = tele_trace_open(options->file, &source, ret_error);
 	mon_cursor_init(&cursor, source, &model);
 	if (status == 0)
@@ -170,15 +171,16 @@ int mon_top_batch(const struct mon_options *options, uint64_t n_readings, mon_wr
 	struct mon_out out = {0};
 	uint64_t interval_ms =
 		options->interval_ms ? options->interval_ms : MON_INTERVAL_MS_DEFAULT;
-	mon_model_init(&model, MON_HISTORY_SHORT);
+	mon_feed_init(&model, MON_HISTORY_SHORT, options);
 	int status = mon_live_open(options->directory, false, &live, ret_error);
 	for (uint64_t n = 0; status == 0 && (n_readings == 0 || n < n_readings); n++) {
 		if (n)
 			sleep_ms(interval_ms);
-		status = mon_feed_live(live, &model, NULL, ret_error);
+		status = mon_feed_live(live, &model, NULL, MON_FOLLOW_HEAPS, ret_error);
 		// A process that is not there yet, or not any more, is an empty reading.
 		out.n_bytes = 0;
 		mon_model_settle(&model);
+		mon_hook_run(options->on_growing, &model);
 		mon_json_write(&out, &model, options->select);
 		if (status == 0)
 			status = mon_out_status(&out);

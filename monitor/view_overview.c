@@ -17,6 +17,10 @@
 
 #define LABEL_COLUMNS_MIN 10
 #define LABEL_COLUMNS_MAX 60
+#define LABEL_COLUMNS_ENOUGH 20
+#define VERDICT_COLUMNS   30
+#define VERDICT_COLUMNS_MAX 64
+#define WIDE_COLUMNS      100 // from here on the verdict has a column
 #define ROWS_MAX	  4096
 
 static const struct {
@@ -39,6 +43,7 @@ static const struct {
 	[MON_COLUMN_CONTEXTS] = {"CTX", 6, 94, true},
 	[MON_COLUMN_MODULES] = {"MOD", 6, 93, true},
 	[MON_COLUMN_CANDIDATES] = {"CAND", 6, 92, true},
+	[MON_COLUMN_VERDICT] = {"VERDICT", VERDICT_COLUMNS, 91, false},
 };
 
 const char *mon_column_title(enum mon_column column)
@@ -104,6 +109,8 @@ static double key_of(const struct mon_process *process, enum mon_column column)
 		return known_signed(process->derived.live_modules);
 	case MON_COLUMN_CANDIDATES:
 		return known(mon_process_field(process, TELE_ID_search_candidates_attempted));
+	case MON_COLUMN_VERDICT:
+		return process->mark == MON_MARK_GROWING ? process->growth : -(double)process->mark;
 	default:
 		return -1e300;
 	}
@@ -166,6 +173,17 @@ struct layout {
 	int width[MON_COLUMN_COUNT]; // 0: not shown
 };
 
+// Widens a shown column to `most` as far as there is room; returns what it took.
+static int widen(struct layout *layout, enum mon_column column, int most, int room)
+{
+	int by = most - layout->width[column];
+	if (layout->width[column] == 0 || by <= 0)
+		return 0;
+	by = by < room ? by : room;
+	layout->width[column] += by;
+	return by;
+}
+
 static struct layout lay_out(int width, enum mon_units units)
 {
 	struct layout layout = {0};
@@ -173,7 +191,7 @@ static struct layout lay_out(int width, enum mon_units units)
 	for (int priority = 100; priority > 0; priority--) {
 		for (int c = 0; c < MON_COLUMN_COUNT; c++) {
 			int need = column_width((enum mon_column)c, units) + 1;
-			if (columns[c].priority != priority)
+			if (columns[c].priority != priority || (c == MON_COLUMN_VERDICT && width < WIDE_COLUMNS))
 				continue;
 			// A wide screen gives the label some room before more columns.
 			int reserve = layout.width[MON_COLUMN_LABEL] && width >= 60 ? 6 : 0;
@@ -183,8 +201,10 @@ static struct layout lay_out(int width, enum mon_units units)
 			left -= need;
 		}
 	}
-	int most = LABEL_COLUMNS_MAX - layout.width[MON_COLUMN_LABEL];
-	layout.width[MON_COLUMN_LABEL] += left < most ? left : most;
+	// What is left goes to the label, then to the verdict, then to the label.
+	left -= widen(&layout, MON_COLUMN_LABEL, layout.width[MON_COLUMN_VERDICT] ? LABEL_COLUMNS_ENOUGH : LABEL_COLUMNS_MAX, left);
+	left -= widen(&layout, MON_COLUMN_VERDICT, VERDICT_COLUMNS_MAX, left);
+	widen(&layout, MON_COLUMN_LABEL, LABEL_COLUMNS_MAX, left);
 	return layout;
 }
 
@@ -270,6 +290,16 @@ static unsigned cell_style(const struct mon_process *process, enum mon_column co
 	return column == MON_COLUMN_LABEL ? MON_BOLD : MON_NORMAL;
 }
 
+static void draw_phrase(struct mon_grid *grid, const struct mon_process *process, int x, int y, int width)
+{
+	bool is_dim = !tele_state_is_alive(process->state) || process->mark == MON_MARK_UNKNOWN;
+	unsigned style = process->mark == MON_MARK_GROWING ? MON_BAD : is_dim ? MON_DIM : MON_NORMAL;
+	if (!process->phrase[0])
+		return;
+	mon_draw_text(grid, x, y, 1, style, mon_mark_glyph(grid, process->mark));
+	mon_draw_text(grid, x + 2, y, width - 2, style, process->phrase);
+}
+
 static void draw_row(struct mon_grid *grid, const struct layout *layout,
 		     const struct mon_process *process, const struct mon_view *view, int y)
 {
@@ -280,6 +310,10 @@ static void draw_row(struct mon_grid *grid, const struct layout *layout,
 		int width = layout->width[c];
 		if (width == 0)
 			continue;
+		if (column == MON_COLUMN_VERDICT) {
+			draw_phrase(grid, process, x, y, width);
+			continue;
+		}
 		unsigned style = cell_style(process, column);
 		const char *text = cell_text(process, column, view->units, buffer, sizeof(buffer));
 		if (columns[c].is_right)

@@ -21,6 +21,9 @@ struct mon_pen {
 // The glyph, or what stands for it in ASCII.
 const char *mon_glyph(const struct mon_grid *grid, const char *utf8, const char *ascii);
 
+// The glyph of a verdict: ▲ growing, ● quiet, · not enough data.
+const char *mon_mark_glyph(const struct mon_grid *grid, enum mon_mark mark);
+
 // The area between head and foot.
 void mon_overview_draw(struct mon_grid *grid, const struct mon_model *model, struct mon_view *view,
 		       int y, int height);

@@ -67,19 +67,6 @@ void mon_process_head(struct mon_grid *grid, const struct mon_model *model,
 	}
 }
 
-void mon_draw_verdicts(struct mon_pen *pen)
-{
-	for (uint32_t i = 0; i < pen->process->n_verdicts; i++) {
-		const struct mon_verdict *verdict = &pen->process->verdicts[i];
-		unsigned style = verdict->is_growing ? MON_BAD : MON_NORMAL;
-		mon_draw_text(pen->grid, pen->x, pen->y, 1, style,
-			      verdict->is_growing ? mon_glyph(pen->grid, "▲", "^")
-						  : mon_glyph(pen->grid, "●", "*"));
-		mon_draw_text(pen->grid, pen->x + 2, pen->y++, pen->width - 2, style,
-			      verdict->sentence);
-	}
-}
-
 static void draw_outcomes(struct mon_pen *pen)
 {
 	int x = pen->x, end = pen->x + pen->width;

@@ -158,10 +158,40 @@ static void print_name(const struct printer *printer, const struct rec_summary *
 		       tele_state_name(summary->instance->state));
 }
 
+static const char *mark(const struct printer *printer, const struct analysis_verdict *verdict)
+{
+	if (analysis_shape_grows(verdict->growth.shape))
+		return printer->options->is_ascii ? "^" : "▲";
+	if (verdict->growth.shape == ANALYSIS_NOT_ENOUGH_DATA)
+		return printer->options->is_ascii ? "-" : "·";
+	return printer->options->is_ascii ? "*" : "●";
+}
+
+// Ranked: what grows first. Bytes whose count says it all, and labels that
+// nothing ever had, are left out.
+static void print_verdicts(const struct printer *printer, const struct rec_summary *summary)
+{
+	struct analysis_verdict *list;
+	int n = analysis_watch_list(summary->watch, &list);
+	for (int i = 0; i < n; i++) {
+		const struct analysis_verdicts *engine = analysis_watch_engine(summary->watch);
+		const struct rec_class *class = &summary->classes[list[i].class_index];
+		char sentence[ANALYSIS_SENTENCE_MAX], text[ANALYSIS_SENTENCE_MAX];
+		if (!list[i].is_headline || list[i].is_covered ||
+		    (class->first == 0 && class->peak == 0 && class->last == 0))
+			continue;
+		analysis_sentence(engine, &list[i], sentence, sizeof(sentence));
+		mon_out_format(printer->out, "  %s %s\n", mark(printer, &list[i]),
+			       mon_text_clean(sentence, printer->options->is_ascii, text, sizeof(text)));
+	}
+	free(list);
+}
+
 static void print_summary(const struct printer *printer, const struct rec_summary *summary)
 {
 	mon_out_text(printer->out, "\n");
 	print_name(printer, summary);
+	print_verdicts(printer, summary);
 	print_time(printer, "  started     ", summary->instance->identity.created_realtime_ns);
 	mon_out_format(printer->out, "\n  seen        %.1f s: %" PRIu64 " row%s, %" PRIu64 " event%s, %" PRIu64 " lost\n",
 		       seconds_between(summary->first_at_ns, summary->last_at_ns), summary->n_rows,
@@ -200,7 +230,7 @@ static int print_trace(const struct rec_report_options *options, struct mon_out 
 		       struct tele_error *ret_error)
 {
 	struct tele_source *source;
-	struct rec_summaries summaries = {0};
+	struct rec_summaries summaries = {.limits = options->limits};
 	const struct printer printer = {out, options};
 	int result = tele_trace_open(options->path, &source, ret_error);
 	if (result < 0)

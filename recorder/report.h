@@ -6,6 +6,7 @@
 #ifndef REC_REPORT_H
 #define REC_REPORT_H
 
+#include "../analysis/watch.h"
 #include "../libtelemetry/base.h"
 #include "../libtelemetry/error.h"
 #include "../monitor/out.h"
@@ -13,6 +14,7 @@
 struct rec_report_options {
 	const char *path; // "-": standard input
 	bool is_ascii;
+	const struct analysis_limits *limits; // for forecasts; NULL: none
 };
 
 // The whole summary: processes, candidates, phases, figures by class.

@@ -36,8 +36,11 @@ static struct rec_summary *summary_of(struct rec_summaries *summaries, struct te
 		return NULL;
 	summaries->items = items;
 	struct rec_summary *summary = &summaries->items[summaries->n_items++];
+	struct analysis_limits none;
+	analysis_limits_init(&none);
 	*summary = (struct rec_summary){
 		.instance = instance,
+		.watch = analysis_watch_new(ANALYSIS_FINAL, summaries->limits ? summaries->limits : &none),
 		.first_at_ns = TELE_UNKNOWN,
 		.n_attempted = TELE_UNKNOWN,
 		.n_linked = TELE_UNKNOWN,
@@ -158,6 +161,9 @@ static int take_record(struct rec_summaries *summaries, const struct tele_record
 	struct rec_summary *summary = summary_of(summaries, record->instance);
 	if (!summary)
 		return -ENOMEM;
+	int watched = summary->watch ? analysis_watch_take(summary->watch, record) : -ENOMEM;
+	if (watched < 0)
+		return watched;
 	switch (record->kind) {
 	case TELE_RECORD_ROW:
 		return take_row(summary, record);
@@ -195,6 +201,7 @@ void rec_summaries_fini(struct rec_summaries *summaries)
 	for (size_t i = 0; i < summaries->n_items; i++) {
 		free(summaries->items[i].phases);
 		free(summaries->items[i].classes);
+		analysis_watch_free(summaries->items[i].watch);
 		analysis_classes_fini(&summaries->items[i].class_set);
 	}
 	free(summaries->items);

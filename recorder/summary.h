@@ -7,7 +7,7 @@
 #ifndef REC_SUMMARY_H
 #define REC_SUMMARY_H
 
-#include "../analysis/classes.h"
+#include "../analysis/watch.h"
 #include "../libtelemetry/base.h"
 #include "../libtelemetry/block.h"
 #include "../libtelemetry/error.h"
@@ -43,15 +43,18 @@ struct rec_summary {
 	struct rec_class *classes; // one for each of class_set
 	size_t n_classes;
 	struct analysis_classes class_set;
+	struct analysis_watch *watch; // for ANALYSIS_FINAL
 };
 
 struct rec_summaries {
 	struct rec_summary *items; // observers left out, in order of appearance
 	size_t n_items, capacity;
+	const struct analysis_limits *limits; // the caller's; NULL: none
 };
 
 // Reads the source to its end (a live one: to what there is now) and fills
-// *summaries, all zero at first. The source must stay open while they are used.
+// *summaries, all zero but the limits
+// at first. The source must stay open while they are used.
 int rec_summarise(struct tele_source *source, struct rec_summaries *summaries,
 		  struct tele_error *ret_error);
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The verdicts of a process, first on its screen: a line for each class that
+// grows, with its evidence, then the quiet ones beside each other. Told apart
+// by the glyph as well as by the colour.
+
+#include "view_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../libtelemetry/banned.h"
+
+#define WIDE_COLUMNS  100
+#define HEAD_COLUMNS  40
+#define GROWING_LINES 5
+#define WRAP_LINES    3
+
+const char *mon_mark_glyph(const struct mon_grid *grid, enum mon_mark mark)
+{
+	switch (mark) {
+	case MON_MARK_GROWING:
+		return mon_glyph(grid, "▲", "^");
+	case MON_MARK_QUIET:
+		return mon_glyph(grid, "●", "*");
+	case MON_MARK_UNKNOWN:
+		return mon_glyph(grid, "·", "-");
+	case MON_MARK_NONE:
+		break;
+	}
+	return " ";
+}
+
+// Draws text from x on, and on the following lines from `indent` on, broken at
+// blanks. Moves the pen behind the last line.
+static void draw_wrapped(struct mon_pen *pen, int x, int indent, unsigned style, const char *text)
+{
+	int end = pen->x + pen->width;
+	for (int line = 0; *text; line++) {
+		char piece[ANALYSIS_SENTENCE_MAX];
+		size_t n = strlen(text);
+		snprintf(piece, sizeof(piece), "%s", text);
+		while (line + 1 < WRAP_LINES && mon_text_width(pen->grid, piece) > end - x) {
+			char *blank = strrchr(piece, ' ');
+			if (!blank || blank == piece)
+				break;
+			*blank = '\0';
+			n = (size_t)(blank - piece);
+		}
+		mon_draw_text(pen->grid, x, pen->y++, end - x, style, piece);
+		if (line + 1 == WRAP_LINES || strlen(piece) < n)
+			return;
+		for (text += n; *text == ' ';)
+			text++;
+		x = indent;
+	}
+}
+
+// Where the head of a sentence ends: "working pools grow so far".
+static size_t head_len(const char *text)
+{
+	const char *colon = strstr(text, ": +");
+	return colon ? (size_t)(colon - text) : strlen(text);
+}
+
+// The evidence behind the head; what follows "; " stands apart.
+static void evidence_text(const char *text, char *buffer, size_t size)
+{
+	size_t len = 0;
+	for (text += strncmp(text, ": ", 2) == 0 ? 2 : 0; *text && len + 4 < size; text++) {
+		if (strncmp(text, "; ", 2) == 0) {
+			memcpy(buffer + len, "   ", 3);
+			len += 3;
+			text++;
+		} else {
+			buffer[len++] = *text;
+		}
+	}
+	buffer[len] = '\0';
+}
+
+static void draw_growing(struct mon_pen *pen, const struct mon_verdict *verdict, int column)
+{
+	char head[ANALYSIS_SENTENCE_MAX], evidence[ANALYSIS_SENTENCE_MAX];
+	size_t len = head_len(verdict->text);
+	snprintf(head, sizeof(head), "%.*s", (int)len, verdict->text);
+	evidence_text(verdict->text + len, evidence, sizeof(evidence));
+	mon_draw_text(pen->grid, pen->x, pen->y, 1, MON_BAD, mon_mark_glyph(pen->grid, verdict->mark));
+	int used = 2 + mon_draw_text(pen->grid, pen->x + 2, pen->y, pen->width - 2, MON_BAD, head) + 2;
+	bool is_wide = pen->width >= WIDE_COLUMNS;
+	draw_wrapped(pen, pen->x + (is_wide && used < column ? column : used), pen->x + (is_wide ? column : 4),
+		     MON_NORMAL, evidence);
+}
+
+// Quiet ones beside each other, as many as fit.
+static void draw_quiet(struct mon_pen *pen, const struct mon_verdict *verdict, int *x)
+{
+	int width = mon_text_width(pen->grid, verdict->text) + 2, end = pen->x + pen->width;
+	if (*x > pen->x && *x + width > end) {
+		*x = pen->x;
+		pen->y++;
+	}
+	unsigned style = verdict->mark == MON_MARK_QUIET ? MON_GOOD : MON_DIM;
+	mon_draw_text(pen->grid, *x, pen->y, end - *x, style, mon_mark_glyph(pen->grid, verdict->mark));
+	mon_draw_text(pen->grid, *x + 2, pen->y, end - *x - 2,
+		      verdict->mark == MON_MARK_QUIET ? MON_NORMAL : MON_DIM, verdict->text);
+	*x += width + 3;
+}
+
+void mon_draw_verdicts(struct mon_pen *pen)
+{
+	const struct mon_process *process = pen->process;
+	int column = 0, n_growing = 0, x = pen->x;
+	for (uint32_t i = 0; i < process->n_verdicts; i++) {
+		int len = (int)head_len(process->verdicts[i].text);
+		if (process->verdicts[i].mark == MON_MARK_GROWING && len > column && len <= HEAD_COLUMNS)
+			column = len;
+	}
+	for (uint32_t i = 0; i < process->n_verdicts; i++) {
+		const struct mon_verdict *verdict = &process->verdicts[i];
+		if (verdict->mark != MON_MARK_GROWING)
+			draw_quiet(pen, verdict, &x);
+		else if (n_growing++ < GROWING_LINES)
+			draw_growing(pen, verdict, column + 4);
+		bool is_last = i + 1 == process->n_verdicts || process->verdicts[i + 1].mark != MON_MARK_GROWING;
+		if (verdict->mark == MON_MARK_GROWING && is_last && n_growing > GROWING_LINES)
+			mon_draw_format(pen->grid, pen->x + 2, pen->y++, pen->width - 2, MON_BAD, "and %d more",
+					n_growing - GROWING_LINES);
+	}
+	if (x > pen->x)
+		pen->y++;
+}
