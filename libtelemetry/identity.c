@@ -69,7 +69,8 @@ void tele_header_encode(const struct tele_identity *identity, const struct tele_
 	w[W_MAGIC] = TELE_SEGMENT_MAGIC;
 	w[W_ENDIAN] = TELE_ENDIAN_MARK;
 	w[W_VERSION] = pair(TELE_FORMAT_MAJOR | TELE_FORMAT_MINOR << 16, TELE_HEADER_WORDS);
-	w[W_COMPATIBLE] = identity->is_observer ? TELE_COMPATIBLE_OBSERVER : 0;
+	w[W_COMPATIBLE] = (identity->is_observer ? TELE_COMPATIBLE_OBSERVER : 0) |
+			  (identity->is_untimed ? TELE_COMPATIBLE_UNTIMED : 0);
 	w[W_SEGMENT_BYTES] = layout->segment_bytes;
 	w[W_INSTANCE] = identity->instance_id;
 	w[W_BOOT_ID] = identity->boot_id[0];
@@ -144,6 +145,7 @@ int tele_header_decode(const uint64_t words[TELE_HEADER_WORDS], struct tele_iden
 		.created_realtime_ns = w[W_CREATED_REALTIME],
 		.period_ns = w[W_PERIOD],
 		.is_observer = w[W_COMPATIBLE] & TELE_COMPATIBLE_OBSERVER,
+		.is_untimed = w[W_COMPATIBLE] & TELE_COMPATIBLE_UNTIMED,
 	};
 	memcpy(ret_identity->comm, &w[W_COMM], COMM_BYTES);
 	memcpy(ret_identity->label, &w[W_LABEL], sizeof(ret_identity->label));

@@ -19,6 +19,7 @@
 #define TELE_FORMAT_MINOR 0
 // Incompatible flags this version knows: none. Compatible ones:
 #define TELE_COMPATIBLE_OBSERVER 1u // not a process: what a reader measured
+#define TELE_COMPATIBLE_UNTIMED 2u  // times of its records give their order and nothing else
 
 // Where things stand in a segment. All zero in a stream block.
 struct tele_layout {

@@ -55,6 +55,7 @@ struct tele_identity {
 	uint64_t created_realtime_ns;
 	uint64_t period_ns;	// of publishing
 	bool is_observer;	// what a reader measured itself: no process
+	bool is_untimed;	// imported without a time: records have an order, and no clock
 	char comm[32];
 	char label[128];	// ROLLCALL_LABEL, else the command line, else comm
 };

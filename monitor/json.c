@@ -127,7 +127,7 @@ void mon_json_process(struct mon_out *out, const struct mon_process *process)
 {
 	const struct mon_row *row = mon_process_latest(process);
 	mon_out_text(out, "{\"pid\":");
-	mon_json_u64(out, process->identity.pid);
+	mon_json_u64(out, process->identity.pid ? process->identity.pid : TELE_UNKNOWN); // 0: an import
 	mon_out_text(out, ",\"start_ticks\":");
 	mon_json_u64(out, process->identity.start_ticks);
 	mon_out_text(out, ",\"label\":");

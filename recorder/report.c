@@ -152,10 +152,12 @@ static void print_name(const struct printer *printer, const struct rec_summary *
 {
 	const struct tele_identity *identity = &summary->instance->identity;
 	char label[TEXT_BYTES];
-	mon_out_format(printer->out, "%" PRIu64 "  %s  (%s)\n", identity->pid,
-		       mon_text_clean(identity->label[0] ? identity->label : identity->comm,
-				      printer->options->is_ascii, label, sizeof(label)),
-		       tele_state_name(summary->instance->state));
+	mon_text_clean(identity->label[0] ? identity->label : identity->comm, printer->options->is_ascii, label,
+		       sizeof(label));
+	if (identity->pid)
+		mon_out_format(printer->out, "%" PRIu64 "  ", identity->pid);
+	mon_out_format(printer->out, "%s  (%s)\n", label,
+		       identity->pid ? tele_state_name(summary->instance->state) : "imported");
 }
 
 static const char *mark(const struct printer *printer, const struct analysis_verdict *verdict)
@@ -192,9 +194,16 @@ static void print_summary(const struct printer *printer, const struct rec_summar
 	mon_out_text(printer->out, "\n");
 	print_name(printer, summary);
 	print_verdicts(printer, summary);
-	print_time(printer, "  started     ", summary->instance->identity.created_realtime_ns);
-	mon_out_format(printer->out, "\n  seen        %.1f s: %" PRIu64 " row%s, %" PRIu64 " event%s, %" PRIu64 " lost\n",
-		       seconds_between(summary->first_at_ns, summary->last_at_ns), summary->n_rows,
+	if (summary->instance->identity.created_realtime_ns) {
+		print_time(printer, "  started     ", summary->instance->identity.created_realtime_ns);
+		mon_out_text(printer->out, "\n");
+	}
+	mon_out_text(printer->out, "  seen        ");
+	if (summary->instance->identity.is_untimed)
+		mon_out_text(printer->out, "without times: ");
+	else
+		mon_out_format(printer->out, "%.1f s: ", seconds_between(summary->first_at_ns, summary->last_at_ns));
+	mon_out_format(printer->out, "%" PRIu64 " row%s, %" PRIu64 " event%s, %" PRIu64 " lost\n", summary->n_rows,
 		       plural(summary->n_rows), summary->n_events, plural(summary->n_events),
 		       summary->instance->lost);
 	print_candidates(printer, summary);

@@ -133,8 +133,12 @@ static int take_event(struct rec_summary *summary, const struct tele_event *even
 	summary->last_at_ns = tele_max_u64(summary->last_at_ns, event->at_ns);
 	struct rec_phase *phase = summary->n_phases ? &summary->phases[summary->n_phases - 1] : NULL;
 	if (event->type == TELE_EVENT_CANDIDATE_BEGIN || event->type == TELE_EVENT_CANDIDATE_END) {
-		if (event->type == TELE_EVENT_CANDIDATE_BEGIN && phase)
-			phase->n_candidates++;
+		bool is_begin = event->type == TELE_EVENT_CANDIDATE_BEGIN;
+		summary->has_begins |= is_begin;
+		if (phase) {
+			phase->n_candidates += is_begin;
+			phase->n_ended += !is_begin;
+		}
 		copy_text(summary, event->string_id, summary->last_candidate);
 		summary->last_candidate_event = event->type;
 	}
@@ -192,6 +196,8 @@ int rec_summarise(struct tele_source *source, struct rec_summaries *summaries,
 		struct rec_summary *summary = &summaries->items[i];
 		if (summary->n_phases)
 			summary->phases[summary->n_phases - 1].end_at_ns = summary->last_at_ns;
+		for (size_t k = 0; k < summary->n_phases && !summary->has_begins; k++)
+			summary->phases[k].n_candidates = summary->phases[k].n_ended;
 	}
 	return got;
 }

@@ -27,7 +27,8 @@ struct rec_class {
 struct rec_phase {
 	char name[TELE_STRING_BYTES_MAX + 1]; // foreign; "" when its text is lost
 	uint64_t begin_at_ns, end_at_ns;
-	uint64_t n_candidates; // begun in it
+	uint64_t n_candidates; // begun in it; ended, where no candidate of the summary begins
+	uint64_t n_ended;
 };
 
 struct rec_summary {
@@ -36,6 +37,7 @@ struct rec_summary {
 	uint64_t n_rows, n_events, n_gaps;
 	uint64_t outcomes[TELE_OUTCOME_COUNT]; // by final outcome; TELE_UNKNOWN without a search
 	uint64_t n_attempted, n_linked;	       // likewise
+	bool has_begins; // of candidates: some imports have ends only
 	struct rec_phase *phases;
 	size_t n_phases, phases_capacity;
 	char last_candidate[TELE_STRING_BYTES_MAX + 1]; // last label begun or ended; foreign
