@@ -235,7 +235,7 @@ static int take_row(struct analysis_watch *watch, const struct tele_record *reco
 #define COUNT(name) tele_schema_value(schema, TELE_ID_search_##name, TELE_NO_INSTANCE, record->row, record->n_fields)
 	uint64_t n_open = COUNT(open_candidates), at_ns = record->n_fields ? record->row[0] : TELE_UNKNOWN;
 	struct analysis_row row = {
-		.time_s = at_ns == TELE_UNKNOWN ? NAN : (double)at_ns / 1e9,
+		.time_s = at_ns == TELE_UNKNOWN || record->instance->identity.is_untimed ? NAN : (double)at_ns / 1e9,
 		.counts = {
 			[ANALYSIS_ATTEMPTED] = COUNT(candidates_attempted),
 			[ANALYSIS_LINKED] = COUNT(candidates_linked),

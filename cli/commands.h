@@ -64,10 +64,18 @@ extern const size_t cli_examples_count;
 extern const struct cli_variable cli_variables[];
 extern const size_t cli_variables_count;
 
+#define CLI_GIVEN_MAX 64
+
 // A verb with its options and operands. Strings are the caller's argv.
 struct cli_call {
 	const struct cli_verb *verb;
-	const char *values[CLI_OPTION_COUNT]; // NULL: not given; "" for a flag
+	const char *values[CLI_OPTION_COUNT]; // NULL: not given; "" for a flag; the last of several
+	// All of them in the order they were given, for verbs that take one often.
+	struct cli_given {
+		enum cli_option_id option;
+		const char *value;
+	} given[CLI_GIVEN_MAX];
+	int n_given;
 	char **operands;
 	int n_operands;
 	char **command; // NULL-terminated; NULL when there is none

@@ -108,6 +108,10 @@ int cli_parse(const struct cli_verb *verb, int argc, char **argv, struct cli_cal
 		int option = option_of(verb, answer);
 		TELE_ASSERT(option >= 0);
 		ret_call->values[option] = cli_options[option].argument ? optarg : "";
+		if (ret_call->n_given == CLI_GIVEN_MAX)
+			return cli_fail(ret_call, CLI_USAGE, "more than %d options", CLI_GIVEN_MAX);
+		ret_call->given[ret_call->n_given++] =
+			(struct cli_given){(enum cli_option_id)option, ret_call->values[option]};
 	}
 	ret_call->operands = argv + optind;
 	ret_call->n_operands = argc - optind;
