@@ -5,11 +5,11 @@
 // wrongly or unreadable, 1 broken, 3 not enough data, 0 all rules kept.
 
 #include "commands.h"
-#include "select.h"
 #include "text.h"
 
 #include "../libtelemetry/discover.h"
 #include "../libtelemetry/trace.h"
+#include "../monitor/model.h"
 #include "../monitor/monitor.h"
 #include "../recorder/check.h"
 
@@ -67,7 +67,7 @@ static int open_process(const char *word, struct tele_source **ret_source, struc
 			continue;
 		const struct tele_instance *instance = tele_attach_instance(list.items[i].attach);
 		uint64_t rank = tele_state_is_alive(instance->state) ? UINT64_MAX : 1 + i; // by creation
-		if (!cli_is_selected(&instance->identity, word) || rank <= best_rank)
+		if (mon_identity_match(&instance->identity, word) == 0 || rank <= best_rank)
 			continue;
 		best = &list.items[i];
 		best_rank = rank;
