@@ -284,6 +284,16 @@ static void judge_rest(const struct analysis_history *history, const struct anal
 	ret->shape = is_noise ? ANALYSIS_NOT_ENOUGH_DATA : ANALYSIS_BOUNDED;
 }
 
+// Makes the pending point count, or leaves it out while its candidate is open:
+// what that will leave behind is not known yet.
+static void settle(struct analysis_history *copy)
+{
+	if (copy->pending_is_settled || copy->n_points == 0)
+		analysis_history_flush(copy);
+	else
+		copy->has_pending = false;
+}
+
 static void judge_flushed(const struct analysis_history *history, struct analysis_growth *ret)
 {
 	double range = history->high_y - history->low_y;
@@ -336,7 +346,7 @@ void analysis_judge(const struct analysis_history *history, struct analysis_grow
 		return;
 	}
 	struct analysis_history copy = *history;
-	analysis_history_flush(&copy);
+	settle(&copy);
 	judge_flushed(&copy, ret);
 }
 
@@ -367,7 +377,7 @@ bool analysis_slope_from(const struct analysis_history *history, double from, do
 	struct analysis_fit fit;
 	unsigned first;
 
-	analysis_history_flush(&copy);
+	settle(&copy);
 	analysis_series_make(&copy, &series);
 	if (!make_line(&series, from, copy.last_x, one, x, &design, &first) ||
 	    !analysis_gls(series.y + first, &design, rho, &fit))
@@ -384,7 +394,7 @@ double analysis_rho_from(const struct analysis_history *history, double from)
 	struct analysis_design design;
 	unsigned first;
 
-	analysis_history_flush(&copy);
+	settle(&copy);
 	analysis_series_make(&copy, &series);
 	if (!make_line(&series, from, copy.last_x, one, x, &design, &first))
 		return 1;

@@ -21,10 +21,14 @@
 #define TAIL_WIDER 1.5   // for the interval of a slope behind such a break
 #define DEPTH_MAX 3
 #define CELLS_MIN 8
+// A new rate lasts at least as many points: two declined candidates in a row
+// are no end of a leak that was exact until then.
+#define TAIL_POINTS_MIN 5
 
 // One window while it is judged.
 struct stretch {
 	unsigned m;
+	unsigned tail_min; // cells behind a change of rate
 	const double *x; // shifted to start at 0
 	const double *y;
 	double one[ANALYSIS_CELLS];
@@ -102,7 +106,7 @@ static void search_breaks(const struct stretch *s, struct best best[ANALYSIS_FOR
 			offer(&best[ANALYSIS_LINE_AND_STEP], line_r, n - n * n / m - along * along / s->sxx, 1, k);
 
 		// A hinge that starts at the point before k.
-		if (k < 2 || k > s->m - 2)
+		if (k < 2 || k > s->m - s->tail_min)
 			continue;
 		double h = sum_x - n * before;
 		double hh = sum_xx - 2 * before * sum_x + n * before * before;
@@ -392,6 +396,7 @@ void analysis_window_judge(const struct analysis_series *series, unsigned from, 
 		return;
 	ret->was_judged = true;
 	s.m = series->n_cells - from;
+	s.tail_min = series->n[from] > 1 ? 2 : TAIL_POINTS_MIN;
 	s.x = x;
 	s.y = series->y + from;
 	for (unsigned i = 0; i < s.m; i++) {
@@ -425,7 +430,7 @@ void analysis_window_judge(const struct analysis_series *series, unsigned from, 
 
 void analysis_stopped_share(const double *x, const double *y, unsigned m, double *ret_step, double *ret_flat)
 {
-	struct stretch s = {.m = m, .x = x, .y = y};
+	struct stretch s = {.m = m, .tail_min = 2, .x = x, .y = y};
 	struct best best[ANALYSIS_FORM_COUNT] = {{0, 0}};
 	double about_mean = 0, about_line = 0;
 

@@ -123,6 +123,8 @@ int cli_replay(const struct cli_call *call)
 	if (options.at && mon_at_parse(options.at, &at, &error) < 0)
 		return cli_fail(call, CLI_USAGE, "--at %s is neither a time (90s, 1:30) nor a candidate (61)",
 				options.at);
+	if (call->values[CLI_replay_json])
+		return print_out(call, mon_replay_json(&options, &out, &error), &out, &error);
 	bool is_pipe = strcmp(options.file, "-") == 0;
 	if (call->values[CLI_replay_once] || call->values[CLI_replay_size] || !isatty(STDOUT_FILENO) ||
 	    (!is_pipe && !isatty(STDIN_FILENO)))
