@@ -5,11 +5,10 @@
 // wrongly or unreadable, 1 broken, 3 not enough data, 0 all rules kept.
 
 #include "commands.h"
+#include "pick.h"
 #include "text.h"
 
-#include "../libtelemetry/discover.h"
 #include "../libtelemetry/trace.h"
-#include "../monitor/model.h"
 #include "../monitor/monitor.h"
 #include "../recorder/check.h"
 
@@ -55,32 +54,11 @@ static int parse_limits(const struct cli_call *call, struct analysis_limits *lim
 	return CLI_OK;
 }
 
-// A process by its PID: alive before dead, the newest first.
 static int open_process(const char *word, struct tele_source **ret_source, struct tele_error *ret_error)
 {
-	struct tele_found_list list = {0};
-	struct tele_found *best = NULL;
-	uint64_t best_rank = 0;
-	int result = tele_discover(NULL, &list, ret_error);
-	for (size_t i = 0; result >= 0 && i < list.n_items; i++) {
-		if (!list.items[i].attach)
-			continue;
-		const struct tele_instance *instance = tele_attach_instance(list.items[i].attach);
-		uint64_t rank = tele_state_is_alive(instance->state) ? UINT64_MAX : 1 + i; // by creation
-		if (mon_identity_match(&instance->identity, word) == 0 || rank <= best_rank)
-			continue;
-		best = &list.items[i];
-		best_rank = rank;
-	}
-	if (result >= 0 && !best)
-		result = tele_fail(ret_error, TELE_ENOTFOUND, "no process %s publishes", word);
-	if (result >= 0) {
-		struct tele_attach *attach = best->attach;
-		best->attach = NULL; // the source takes it over
-		result = tele_ring_source_open(attach, false, ret_source, ret_error);
-	}
-	tele_found_list_close(&list);
-	return result < 0 ? result : 0;
+	struct tele_attach *attach;
+	int failed = cli_pick_process(word, &attach, ret_error);
+	return failed ? failed : tele_ring_source_open(attach, false, ret_source, ret_error);
 }
 
 static const char *advice(int code)
