@@ -60,6 +60,11 @@ struct analysis_verdicts {
 // alarm; the others only say how it grows.
 enum analysis_axis analysis_base_axis(const struct analysis_class_state *state);
 
+// Judges one track: by its series, and where that is silent by what candidates
+// of one outcome leave.
+void analysis_judge_track(const struct analysis_verdicts *engine, const struct analysis_class_state *state,
+			  enum analysis_axis axis, struct analysis_growth *ret);
+
 // Whether the class grows, given which of its axes say so: the base axis, or
 // time once the search is long over.
 bool analysis_class_grows(const struct analysis_verdicts *engine, const struct analysis_class_state *state,

@@ -350,6 +350,25 @@ void analysis_judge(const struct analysis_history *history, struct analysis_grow
 	judge_flushed(&copy, ret);
 }
 
+void analysis_grow_by_leak(const struct analysis_history *history, double left, double n, struct analysis_growth *ret)
+{
+	struct analysis_history copy = *history;
+	struct analysis_series series;
+
+	settle(&copy);
+	if (!(copy.last_x > 0))
+		return;
+	analysis_series_make(&copy, &series);
+	set_window(&copy, &series, 0, 0, ret);
+	ret->shape = ANALYSIS_GROWING;
+	ret->slope = left / copy.last_x;
+	// How often such candidates come is chance, what each leaves is not.
+	ret->slope_low = ret->slope * (1 - 1.959964 / sqrt(n));
+	ret->slope_high = ret->slope * (1 + 1.959964 / sqrt(n));
+	ret->step_height = ret->step_gap = 0;
+	set_level(&copy, &series, ret);
+}
+
 // The line of the cells behind `from`, in x as the history has it.
 static bool make_line(const struct analysis_series *series, double from, double scale, double *one, double *x,
 		      struct analysis_design *ret_design, unsigned *ret_first)

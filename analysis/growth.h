@@ -41,6 +41,10 @@ struct analysis_growth {
 // history gives the same answer to the last digit. Takes about 20 us.
 void analysis_judge(const struct analysis_history *history, struct analysis_growth *ret);
 
+// The verdict for a series that a part of the candidates makes grow for
+// certain: by `left` in all, over n of them.
+void analysis_grow_by_leak(const struct analysis_history *history, double left, double n, struct analysis_growth *ret);
+
 // "growing", ... as JSON spells it; "?" beyond the range.
 const char *analysis_shape_name(unsigned shape);
 

@@ -20,6 +20,13 @@
 #define CELLS_MIN 8
 #define T_MIN 4.0
 #define SHARE_MIN 0.8
+// What a search fills once and keeps (its beam) is growth of some outcome too,
+// but beyond no doubt.
+#define SHARE_MIN_ALL 0.5
+#define NOISE_MAX 0.2 // of the growth
+#define T_LEAK 6.0
+#define LEAKS_IN_A_ROW 0x1f
+#define SILENCE_GAPS 5
 
 void analysis_outcomes_init(struct analysis_outcomes *outcomes)
 {
@@ -81,6 +88,10 @@ void analysis_class_outcomes_end(const struct analysis_outcomes *outcomes, struc
 		class->left[outcome] += left;
 		class->left_squared[outcome] += left * left;
 		class->n_left[outcome]++;
+		class->is_open = true;
+		class->open_outcome = outcome;
+		class->open_left = left;
+		class->last_end[outcome] = outcomes->n_ends;
 	}
 	class->last_y = y;
 	class->has_last = true;
@@ -96,8 +107,31 @@ void analysis_class_outcomes_between(struct analysis_class_outcomes *class, doub
 	class->has_stretch = true;
 }
 
+// Settles the last end. More given back than it can have left is somebody
+// else's: a phase that clears up.
+static void settle_open(struct analysis_class_outcomes *class)
+{
+	unsigned o = class->open_outcome;
+	bool is_own = class->stretch < 0 && class->stretch >= -class->open_left;
+	double back = is_own ? class->stretch : 0, net = class->open_left + back;
+
+	if (!class->is_open)
+		return;
+	class->is_open = false;
+	class->net[o] += net;
+	class->net_squared[o] += net * net;
+	class->n_net[o]++;
+	class->sum_back += back;
+	class->sum_falls += fmax(-net, 0);
+	class->recent[o] = (uint8_t)(class->recent[o] << 1 | (net > 0));
+}
+
 void analysis_class_outcomes_close(struct analysis_class_outcomes *class, bool is_complete)
 {
+	if (is_complete)
+		settle_open(class);
+	class->is_open = false;
+	class->sum_up += fmax(class->stretch, 0);
 	if (class->has_stretch && is_complete) {
 		class->n_stretches += 1;
 		class->sum_between += class->stretch;
@@ -185,6 +219,36 @@ static bool fit_outcomes(struct table *table, const uint64_t counts[], struct an
 
 _Static_assert(TELE_OUTCOME_COUNT < ANALYSIS_COLUMNS_MAX, "columns for the outcomes, the constant and the rare");
 
+// Whether nearly all that the class did is what candidates left, without noise
+// that comes and goes by itself.
+static bool is_clean(const struct analysis_class_outcomes *class, double growth)
+{
+	return class->sum_falls <= NOISE_MAX * growth && class->sum_up <= NOISE_MAX * growth;
+}
+
+bool analysis_one_outcome_leaks(const struct analysis_outcomes *outcomes, const struct analysis_class_outcomes *class,
+				double *ret_left, double *ret_n)
+{
+	struct analysis_class_outcomes copy = *class;
+	double best = 0;
+
+	settle_open(&copy);
+	for (unsigned o = 1; o < TELE_OUTCOME_COUNT; o++) {
+		double n = (double)copy.n_net[o], left = copy.net[o], mean = left / n;
+		if (n < OCCURRENCES_MIN || !(left > best) || (copy.recent[o] & LEAKS_IN_A_ROW) != LEAKS_IN_A_ROW)
+			continue;
+		double variance = fmax(copy.net_squared[o] / n - mean * mean, 0) * n / (n - 1);
+		double since = (double)(outcomes->n_ends - copy.last_end[o]), gap = (double)outcomes->n_ends / n;
+		if (mean * mean * n <= T_LEAK * T_LEAK * variance || since > SILENCE_GAPS * gap + 1 ||
+		    !is_clean(&copy, left) || copy.last_y - copy.first_y < SHARE_MIN_ALL * left)
+			continue;
+		best = left;
+		*ret_left = left;
+		*ret_n = n;
+	}
+	return best > 0;
+}
+
 // A class that never falls has no noise: what each candidate left is what it
 // added. Then a change of rate cannot be laid on outcomes that were common when
 // it came, as a regression would.
@@ -193,14 +257,14 @@ static bool sum_outcomes(const struct analysis_class_outcomes *class, struct ana
 {
 	*ret_n_seen = 0;
 	for (unsigned o = 1; o < TELE_OUTCOME_COUNT; o++) {
-		double n = (double)class->n_left[o], mean = class->left[o] / n;
+		double n = (double)class->n_net[o], mean = class->net[o] / n;
 		if (n < 1)
 			continue;
-		ret->growth[o] = class->left[o];
+		ret->growth[o] = class->net[o];
 		++*ret_n_seen;
 		if (n < 3 || !(mean > 0))
 			continue;
-		double variance = fmax(class->left_squared[o] / n - mean * mean, 0) * n / (n - 1);
+		double variance = fmax(class->net_squared[o] / n - mean * mean, 0) * n / (n - 1);
 		ret_t[o] = variance > 1e-18 * mean * mean ? mean / sqrt(variance / n) : INFINITY;
 	}
 	return *ret_n_seen > 0;
@@ -218,10 +282,10 @@ static bool others_leak(const uint64_t counts[], const struct analysis_by_outcom
 	return false;
 }
 
-void analysis_split_by_outcome(const struct analysis_outcomes *outcomes, const struct analysis_class_outcomes *class,
-			       struct analysis_by_outcome *ret)
+static void split(const struct analysis_outcomes *outcomes, const struct analysis_class_outcomes *class,
+		  struct analysis_by_outcome *ret)
 {
-	double growth = class->last_y - class->first_y, t[TELE_OUTCOME_COUNT] = {0}, positive = 0;
+	double growth = class->last_y - class->first_y, t[TELE_OUTCOME_COUNT] = {0}, positive = 0, certain = 0;
 	unsigned n_fitted;
 	struct table table;
 
@@ -231,11 +295,13 @@ void analysis_split_by_outcome(const struct analysis_outcomes *outcomes, const s
 	if (class->n_stretches > 0 || class->has_stretch)
 		ret->between = class->sum_between + class->stretch;
 	bool is_fitted;
-	if (class->has_fallen) {
+	bool is_exact = !class->has_fallen || is_clean(class, growth);
+	if (!is_exact) {
 		make_table(outcomes, class, &table);
 		is_fitted = fit_outcomes(&table, outcomes->counts, ret, t, &n_fitted);
 	} else {
 		is_fitted = sum_outcomes(class, ret, t, &n_fitted);
+		ret->between -= class->sum_back;
 	}
 
 	if (between_is_real(class) && class->sum_between >= SHARE_MIN * growth) {
@@ -249,16 +315,30 @@ void analysis_split_by_outcome(const struct analysis_outcomes *outcomes, const s
 	if (!is_fitted)
 		return;
 	for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++)
-		if (ret->growth[o] > 0)
+		if (ret->growth[o] > 0) {
 			positive += ret->growth[o];
+			certain += t[o] > T_MIN ? ret->growth[o] : 0;
+		}
 	bool any = false;
 	for (unsigned o = 0; o < TELE_OUTCOME_COUNT; o++) {
 		if (!(t[o] > T_MIN) || isnan(ret->growth[o]))
 			continue;
 		any = true;
-		if (n_fitted > 1 && ret->growth[o] >= SHARE_MIN * positive && !others_leak(outcomes->counts, ret, t, o))
+		double share_of_all = is_exact ? SHARE_MIN_ALL : SHARE_MIN;
+		if (n_fitted > 1 && ret->growth[o] >= SHARE_MIN * certain && ret->growth[o] >= share_of_all * positive &&
+		    !others_leak(outcomes->counts, ret, t, o))
 			ret->blame = (int)o;
 	}
 	if (any && ret->blame == ANALYSIS_BLAME_UNKNOWN)
 		ret->blame = ANALYSIS_BLAME_MIXED;
+}
+
+void analysis_split_by_outcome(const struct analysis_outcomes *outcomes, const struct analysis_class_outcomes *class,
+			       struct analysis_by_outcome *ret)
+{
+	struct analysis_class_outcomes copy = *class;
+
+	// The last candidate's stretch so far is all there is of it.
+	settle_open(&copy);
+	split(outcomes, &copy, ret);
 }

@@ -35,6 +35,19 @@ struct analysis_class_outcomes {
 	// never fall.
 	bool has_last;
 	double since_last; // grown between candidates
+	// The same, less what was given back right behind the candidate's end: some
+	// programs end a candidate first and clear up then. Of the last end it is
+	// open until the stretch behind it is over.
+	bool is_open;
+	unsigned open_outcome;
+	double open_left;
+	double net[TELE_OUTCOME_COUNT], net_squared[TELE_OUTCOME_COUNT];
+	uint64_t n_net[TELE_OUTCOME_COUNT];
+	double sum_back;  // given back so, as a negative number
+	double sum_falls; // what candidates took away
+	double sum_up;    // what stretches between added
+	uint64_t last_end[TELE_OUTCOME_COUNT]; // number of its last end
+	uint8_t recent[TELE_OUTCOME_COUNT];    // a bit for each of the last, set if it left something
 	double left[TELE_OUTCOME_COUNT], left_squared[TELE_OUTCOME_COUNT];
 	uint64_t n_left[TELE_OUTCOME_COUNT];
 	// Stretches between a candidate's end and the next begin.
@@ -69,6 +82,13 @@ void analysis_class_outcomes_between(struct analysis_class_outcomes *class, doub
 
 // A stretch between candidates is over; `is_complete` is false after a gap.
 void analysis_class_outcomes_close(struct analysis_class_outcomes *class, bool is_complete);
+
+// Whether candidates of one outcome leave something behind beyond doubt, to the
+// last and without giving it back: growth that the series of all candidates may
+// hide under what else comes and goes. Fills what they left in all and how many
+// they were.
+bool analysis_one_outcome_leaks(const struct analysis_outcomes *outcomes, const struct analysis_class_outcomes *class,
+				double *ret_left, double *ret_n);
 
 // Splits the growth seen so far. Pure; about 20 us.
 void analysis_split_by_outcome(const struct analysis_outcomes *outcomes, const struct analysis_class_outcomes *class,

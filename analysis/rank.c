@@ -74,7 +74,7 @@ static void set_left_out(const struct analysis_history *history, struct analysis
 	ret->n_gaps = history->n_gaps;
 	ret->n_index_restarts = history->n_index_restarts;
 	ret->n_left_out = history->n_left_out;
-	if (ret->points == 0)
+	if (ret->shape == ANALYSIS_NOT_ENOUGH_DATA || ret->points == 0)
 		ret->points = analysis_history_points(history);
 }
 
@@ -94,7 +94,8 @@ static size_t judge_all(struct look *look, size_t max)
 			blank(verdict, i, (enum analysis_axis)axis);
 			verdict->is_total = is_total(engine, (int)i);
 			if (look->look == ANALYSIS_FINAL) {
-				analysis_judge(&track->history, &verdict->growth);
+				analysis_judge_track(engine, engine->classes[i], (enum analysis_axis)axis,
+						     &verdict->growth);
 			} else {
 				verdict->growth = track->shown;
 				verdict->is_so_far = grows(verdict);

@@ -217,7 +217,25 @@ bool analysis_class_grows(const struct analysis_verdicts *engine, const struct a
 	return grows[analysis_base_axis(state)] || (is_over && grows[ANALYSIS_TIME]);
 }
 
-static void judge_track(struct analysis_class_state *state, enum analysis_axis axis)
+void analysis_judge_track(const struct analysis_verdicts *engine, const struct analysis_class_state *state,
+			  enum analysis_axis axis, struct analysis_growth *ret)
+{
+	const struct analysis_history *history = &state->tracks[axis].history;
+	struct analysis_growth base;
+	double left, n;
+
+	analysis_judge(history, ret);
+	if (axis == ANALYSIS_TIME || analysis_shape_grows(ret->shape) ||
+	    !analysis_one_outcome_leaks(&engine->outcomes, &state->outcomes, &left, &n))
+		return;
+	// Where the axis that decides sees the growth, the others need no help.
+	analysis_judge(&state->tracks[ANALYSIS_ATTEMPTED].history, &base);
+	if (!analysis_shape_grows(base.shape))
+		analysis_grow_by_leak(history, left, n, ret);
+}
+
+static void judge_track(const struct analysis_verdicts *engine, struct analysis_class_state *state,
+			enum analysis_axis axis)
 {
 	struct analysis_track *track = &state->tracks[axis];
 	uint64_t points = analysis_history_points(&track->history);
@@ -225,7 +243,7 @@ static void judge_track(struct analysis_class_state *state, enum analysis_axis a
 	bool is_base = axis == analysis_base_axis(state);
 	struct analysis_growth growth;
 
-	analysis_judge(&track->history, &growth);
+	analysis_judge_track(engine, state, axis, &growth);
 	bool is_growing = analysis_shape_grows(growth.shape);
 	track->in_a_row = is_growing ? track->in_a_row + 1 : 0;
 	// A first growing judgement is kept back; what was shown stays.
@@ -283,7 +301,7 @@ static unsigned judge_due(struct analysis_verdicts *engine)
 				    analysis_history_points(&track->history) < track->due_at_points)
 					continue;
 				budget -= !is_constant(&track->history);
-				judge_track(state, (enum analysis_axis)axis);
+				judge_track(engine, state, (enum analysis_axis)axis);
 				was_judged = true;
 				next = (i + 1) % n;
 			}

@@ -29,6 +29,7 @@ struct analysis_watch {
 	unsigned outcome;
 	uint64_t boundary_seq;
 	uint64_t n_open; // by events, for rows that do not say
+	uint64_t last_open; // by the last row; TELE_UNKNOWN
 	uint32_t n_devices;
 };
 
@@ -96,7 +97,7 @@ struct analysis_watch *analysis_watch_new(enum analysis_look look, const struct 
 		return NULL;
 	watch->look = look;
 	watch->limits = *limits;
-	watch->boundary_seq = TELE_UNKNOWN;
+	watch->boundary_seq = watch->last_open = TELE_UNKNOWN;
 	return watch;
 }
 
@@ -116,6 +117,7 @@ static void start_over(struct analysis_watch *watch)
 		.look = watch->look,
 		.limits = watch->limits,
 		.boundary_seq = TELE_UNKNOWN,
+		.last_open = TELE_UNKNOWN,
 	};
 	analysis_verdicts_free(watch->engine);
 	analysis_classes_fini(&watch->classes);
@@ -246,7 +248,11 @@ static int take_row(struct analysis_watch *watch, const struct tele_record *reco
 		.is_inside = (n_open == TELE_UNKNOWN ? watch->n_open : n_open) > 0,
 	};
 #undef COUNT
-	if (watch->boundary_seq == record->seq) {
+	// A candidate that ends again (timed, and at last kept) is no other one.
+	bool is_again = watch->boundary == ANALYSIS_CANDIDATE_END && n_open != TELE_UNKNOWN &&
+			watch->last_open != TELE_UNKNOWN && n_open >= watch->last_open;
+	watch->last_open = n_open;
+	if (watch->boundary_seq == record->seq && !is_again) {
 		row.boundary = watch->boundary;
 		row.outcome = watch->outcome;
 	}
@@ -284,7 +290,7 @@ int analysis_watch_take(struct analysis_watch *watch, const struct tele_record *
 		take_event(watch, record);
 		return 0;
 	case TELE_RECORD_GAP:
-		watch->boundary_seq = TELE_UNKNOWN;
+		watch->boundary_seq = watch->last_open = TELE_UNKNOWN;
 		watch->n_open = 0;
 		if (watch->engine)
 			analysis_verdicts_gap(watch->engine);

@@ -43,20 +43,24 @@ static const char *amount_text(const struct analysis_class *class, double value,
 	char number[MON_NUMBER_BYTES];
 	double magnitude = fabs(value);
 	const char *sign = value < 0 ? "-" : "";
-	if (class->unit == TELE_BYTES)
-		snprintf(buffer, size, "%s%s", sign,
-			 mon_format_bytes((uint64_t)magnitude, MON_UNITS_IEC, number, sizeof(number)));
-	else
+	if (class->unit == TELE_BYTES) {
+		mon_format_bytes((uint64_t)magnitude, MON_UNITS_IEC, number, sizeof(number));
+		char *zero = strstr(number, ".0");
+		if (zero && (zero[2] < '0' || zero[2] > '9'))
+			memmove(zero, zero + 2, strlen(zero + 2) + 1);
+		snprintf(buffer, size, "%s%s", sign, number);
+	} else
 		snprintf(buffer, size, "%s%.*f", sign, magnitude == floor(magnitude) ? 0 : 2, magnitude);
 	return buffer;
 }
 
 static const char *extent_text(const struct analysis_verdict *verdict, char *buffer, size_t size)
 {
-	if (verdict->axis == ANALYSIS_TIME)
-		return mon_format_duration((uint64_t)(verdict->growth.window * 1e9), buffer, size);
 	unsigned long long points = (unsigned long long)verdict->growth.points;
-	snprintf(buffer, size, "%llu candidate%s", points, points == 1 ? "" : "s");
+	if (verdict->axis == ANALYSIS_TIME && verdict->growth.window >= 1)
+		return mon_format_duration((uint64_t)(verdict->growth.window * 1e9), buffer, size);
+	snprintf(buffer, size, "%llu %s%s", points, verdict->axis == ANALYSIS_TIME ? "reading" : "candidate",
+		 points == 1 ? "" : "s");
 	return buffer;
 }
 
@@ -201,14 +205,14 @@ static void forecast_phrase(const struct analysis_verdict *verdict, char *buffer
 		snprintf(buffer, size, ", full in ~%.0f", verdict->forecast);
 }
 
-// "working pools +102M/linked, full in ~6"
+// "working pools +102M/cand, full in ~6"
 static void growing_phrase(struct mon_process *process, const struct analysis_class *class,
 			   const struct analysis_verdict *verdict)
 {
 	static const struct analysis_class bytes = {.unit = TELE_BYTES};
 	char name[ANALYSIS_CLASS_NAME_MAX], slope[TEXT_BYTES], forecast[48];
 	bool has_bytes = !isnan(verdict->each_bytes);
-	const char *axis = verdict->axis == ANALYSIS_TIME ? "s" : analysis_axis_name(verdict->axis);
+	const char *axis = verdict->axis == ANALYSIS_TIME ? "s" : "cand";
 	forecast_phrase(verdict, forecast, sizeof(forecast));
 	snprintf(process->phrase, sizeof(process->phrase), "%s +%s/%s%s",
 		 class_text(class->name, name, sizeof(name)),

@@ -19,6 +19,7 @@
 #define LABEL_COLUMNS_MAX 60
 #define LABEL_COLUMNS_ENOUGH 20
 #define VERDICT_COLUMNS   30
+#define VERDICT_ENOUGH    43
 #define VERDICT_COLUMNS_MAX 64
 #define WIDE_COLUMNS      100 // from here on the verdict has a column
 #define ROWS_MAX	  4096
@@ -184,6 +185,14 @@ static int widen(struct layout *layout, enum mon_column column, int most, int ro
 	return by;
 }
 
+// Beside a verdict, which says how many bytes, those of the pools come late.
+static int priority_of(int column, int width)
+{
+	if (column == MON_COLUMN_VERDICT && width < WIDE_COLUMNS)
+		return 0;
+	return column == MON_COLUMN_POOL_BYTES && width >= WIDE_COLUMNS ? 62 : columns[column].priority;
+}
+
 static struct layout lay_out(int width, enum mon_units units)
 {
 	struct layout layout = {0};
@@ -191,7 +200,7 @@ static struct layout lay_out(int width, enum mon_units units)
 	for (int priority = 100; priority > 0; priority--) {
 		for (int c = 0; c < MON_COLUMN_COUNT; c++) {
 			int need = column_width((enum mon_column)c, units) + 1;
-			if (columns[c].priority != priority || (c == MON_COLUMN_VERDICT && width < WIDE_COLUMNS))
+			if (priority_of(c, width) != priority)
 				continue;
 			// A wide screen gives the label some room before more columns.
 			int reserve = layout.width[MON_COLUMN_LABEL] && width >= 60 ? 6 : 0;
@@ -201,7 +210,8 @@ static struct layout lay_out(int width, enum mon_units units)
 			left -= need;
 		}
 	}
-	// What is left goes to the label, then to the verdict, then to the label.
+	// What is left goes to the verdict and the label in turn.
+	left -= widen(&layout, MON_COLUMN_VERDICT, VERDICT_ENOUGH, left);
 	left -= widen(&layout, MON_COLUMN_LABEL, layout.width[MON_COLUMN_VERDICT] ? LABEL_COLUMNS_ENOUGH : LABEL_COLUMNS_MAX, left);
 	left -= widen(&layout, MON_COLUMN_VERDICT, VERDICT_COLUMNS_MAX, left);
 	widen(&layout, MON_COLUMN_LABEL, LABEL_COLUMNS_MAX, left);

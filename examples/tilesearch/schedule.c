@@ -89,7 +89,7 @@ static uint8_t draw_isa(struct tile_random *random)
 static uint8_t draw_pack(struct tile_random *random)
 {
 	uint32_t chance = tile_random_below(random, 100);
-	return chance < 30 ? TILE_PACK_NONE : chance < 62 ? TILE_PACK_POOL : chance < 88 ? TILE_PACK_STACK : TILE_PACK_BF16;
+	return chance < 24 ? TILE_PACK_NONE : chance < 50 ? TILE_PACK_POOL : chance < 72 ? TILE_PACK_STACK : TILE_PACK_BF16;
 }
 
 void tile_schedule_draw(struct tile_random *random, unsigned n, struct tile_schedule *ret_schedule)

@@ -90,7 +90,8 @@ static int was_tried(const struct tile_search *search, const struct tile_schedul
 }
 
 // The next schedule. Without parents it is a draw, one time in five the loops of
-// an earlier one with other flags; with them, a variation of one in the beam.
+// an earlier one with other flags; with them, a variation of one in the beam,
+// and one time in two a draw all the same, lest it turn in circles.
 // Where new ones have become hard to find an old one will do: its digest tells.
 static struct tile_schedule propose(struct tile_search *search, unsigned n, const struct tile_schedule *parents,
 		unsigned n_parents)
@@ -99,6 +100,10 @@ static struct tile_schedule propose(struct tile_search *search, unsigned n, cons
 	int patience = 64;
 
 	do {
+		if (n_parents && tile_random_below(&search->random, 2) == 0) {
+			tile_schedule_draw(&search->random, n, &schedule);
+			continue;
+		}
 		uint32_t which = n_parents ? tile_random_below(&search->random, n_parents) : 0;
 		if (n_parents == 0 && search->n_tried > 0 && tile_random_below(&search->random, 5) == 0)
 			tile_schedule_reflag(&search->random,
