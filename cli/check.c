@@ -5,6 +5,7 @@
 // wrongly or unreadable, 1 broken, 3 not enough data, 0 all rules kept.
 
 #include "commands.h"
+#include "limits.h"
 #include "pick.h"
 #include "text.h"
 
@@ -43,17 +44,7 @@ static int parse_rules(const struct cli_call *call, struct rec_rule *rules, size
 	return CLI_OK;
 }
 
-static int parse_limits(const struct cli_call *call, struct analysis_limits *limits)
-{
-	analysis_limits_init(limits);
-	for (int i = 0; i < call->n_given; i++)
-		if (call->given[i].option == CLI_check_capacity &&
-		    analysis_limits_add(limits, call->given[i].value) < 0)
-			return cli_fail(call, CLI_USAGE, "--capacity %s is not of the form NAME=SIZE, for example device=12227MiB",
-					call->given[i].value);
-	return CLI_OK;
-}
-
+// A process by its PID, with its whole history.
 static int open_process(const char *word, struct tele_source **ret_source, struct tele_error *ret_error)
 {
 	struct tele_attach *attach;
@@ -92,7 +83,7 @@ int cli_check(const struct cli_call *call)
 		.is_ascii = !mon_is_utf8_locale(),
 	};
 	if (cli_expect_operands(call, 1, 1, "the trace or PID") != CLI_OK ||
-	    parse_rules(call, rules, &options.n_rules) != CLI_OK || parse_limits(call, &limits) != CLI_OK)
+	    parse_rules(call, rules, &options.n_rules) != CLI_OK || cli_limits(call, CLI_check_capacity, &limits) != CLI_OK)
 		return CLI_USAGE;
 	const char *word = call->operands[0];
 	bool is_pid = *word && word[strspn(word, "0123456789")] == '\0';

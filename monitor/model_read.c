@@ -66,7 +66,7 @@ double mon_process_rate(const struct mon_process *process, enum tele_field_id id
 {
 	const struct mon_row *latest = mon_process_latest(process);
 	int64_t position = tele_schema_position(process->instance->schema, id, instance);
-	if (!latest || position < 0 || position >= latest->n_fields)
+	if (!latest || position < 0 || position >= latest->n_fields || process->identity.is_untimed)
 		return -1;
 	uint64_t last = latest->values[position];
 	// The recent half alone is exact, whatever the source is.

@@ -21,6 +21,8 @@
 uint64_t mon_process_age_ns(const struct mon_process *process)
 {
 	const struct mon_row *row = mon_process_latest(process);
+	if (process->identity.is_untimed)
+		return TELE_UNKNOWN;
 	if (!row || row->at_ns < process->identity.created_at_ns)
 		return row ? 0 : TELE_UNKNOWN;
 	return row->at_ns - process->identity.created_at_ns;

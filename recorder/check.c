@@ -457,6 +457,8 @@ int rec_check(struct tele_source *source, const struct rec_check_options *option
 	struct check check = {.options = options};
 	int result = -ENOMEM;
 	mon_model_init(&check.model, MON_HISTORY_MIN);
+	check.model.look = ANALYSIS_FINAL;
+	check.model.limits = *options->limits;
 	check.is_found = calloc(options->n_rules, sizeof(*check.is_found));
 	check.values = calloc(ANALYSIS_CLASSES_MAX, sizeof(*check.values));
 	if (check.is_found && check.values)

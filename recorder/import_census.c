@@ -134,11 +134,12 @@ static const char *const field_names[] = {
 	"census.live_constant_bytes",  "census.live_staging_pools",    "census.live_staging_bytes",
 	"census.live_unlabelled_pools", "census.live_unlabelled_bytes", "census.pools_freed",
 	"census.peak_pool_bytes",      "census.contexts_created",      "census.contexts_released",
-	"census.modules_loaded",       "census.modules_unloaded",      "app.pools_allocated",
+	"census.modules_loaded",       "census.modules_unloaded",
 };
 enum { N_FIELDS = TELE_ARRAY_LEN(field_names) };
 
-// The log knows two labels, so there are no pools of the others.
+// The log knows two labels, so there are no pools of the others. What it says
+// was allocated follows from what lives and what was freed.
 static void values_of(const struct rec_census_line *line, uint64_t ret_values[N_FIELDS])
 {
 	const uint64_t values[N_FIELDS] = {
@@ -146,7 +147,7 @@ static void values_of(const struct rec_census_line *line, uint64_t ret_values[N_
 		0, 0, 0, 0,
 		line->pools_freed, line->has_peak ? line->peak_bytes : TELE_UNKNOWN,
 		line->contexts_created, line->contexts_released,
-		line->modules_loaded, line->modules_unloaded, line->pools_allocated,
+		line->modules_loaded, line->modules_unloaded,
 	};
 	memcpy(ret_values, values, sizeof(values));
 }

@@ -81,13 +81,14 @@ static void print_phases(const struct printer *printer, const struct rec_summary
 	for (size_t i = 0; i < summary->n_phases; i++) {
 		const struct rec_phase *phase = &summary->phases[i];
 		char text[TEXT_BYTES];
-		mon_out_format(printer->out, "  %-10s  %s: %" PRIu64 " candidate%s in %.1f s\n",
-			       i ? "" : "phases",
+		mon_out_format(printer->out, "  %-10s  %s: %" PRIu64 " candidate%s", i ? "" : "phases",
 			       phase->name[0] ? mon_text_clean(phase->name, printer->options->is_ascii, text,
 							       sizeof(text))
 					      : "?",
-			       phase->n_candidates, plural(phase->n_candidates),
-			       seconds_between(phase->begin_at_ns, phase->end_at_ns));
+			       phase->n_candidates, plural(phase->n_candidates));
+		if (!summary->instance->identity.is_untimed)
+			mon_out_format(printer->out, " in %.1f s", seconds_between(phase->begin_at_ns, phase->end_at_ns));
+		mon_out_text(printer->out, "\n");
 	}
 }
 
@@ -211,18 +212,28 @@ static void print_summary(const struct printer *printer, const struct rec_summar
 	print_classes(printer, summary);
 }
 
-static void print_head(const struct printer *printer, const struct tele_trace_info *info,
-		       size_t n_processes)
+static bool has_times(const struct rec_summaries *summaries)
 {
+	for (size_t i = 0; i < summaries->n_items; i++)
+		if (!summaries->items[i].instance->identity.is_untimed)
+			return true;
+	return summaries->n_items == 0;
+}
+
+static void print_head(const struct printer *printer, const struct tele_trace_info *info,
+		       const struct rec_summaries *summaries)
+{
+	size_t n_processes = summaries->n_items;
 	char name[TEXT_BYTES];
 	char size[32];
 	const char *path = printer->options->path;
 	bool is_pipe = strcmp(path, "-") == 0;
-	mon_out_format(printer->out, "%s: %zu process%s, %.1f s",
+	mon_out_format(printer->out, "%s: %zu process%s",
 		       is_pipe ? "standard input"
 			       : mon_text_clean(path, printer->options->is_ascii, name, sizeof(name)),
-		       n_processes, n_processes == 1 ? "" : "es",
-		       seconds_between(info->first_at_ns, info->last_at_ns));
+		       n_processes, n_processes == 1 ? "" : "es");
+	if (has_times(summaries))
+		mon_out_format(printer->out, ", %.1f s", seconds_between(info->first_at_ns, info->last_at_ns));
 	if (info->file_bytes)
 		mon_out_format(printer->out, ", %s", mon_format_bytes(info->file_bytes, MON_UNITS_IEC, size, sizeof(size)));
 	if (info->is_complete)
@@ -257,7 +268,7 @@ static void print_report(const struct printer *printer, const struct tele_source
 {
 	struct tele_trace_info info;
 	tele_trace_get_info(source, &info);
-	print_head(printer, &info, summaries->n_items);
+	print_head(printer, &info, summaries);
 	for (size_t i = 0; i < summaries->n_items; i++)
 		print_summary(printer, &summaries->items[i]);
 }
@@ -273,7 +284,7 @@ static void print_info(const struct printer *printer, const struct tele_source *
 {
 	struct tele_trace_info info;
 	tele_trace_get_info(source, &info);
-	print_head(printer, &info, summaries->n_items);
+	print_head(printer, &info, summaries);
 	mon_out_format(printer->out, "blocks      %" PRIu64 "\nrecords     %" PRIu64 "\n", info.n_blocks,
 		       info.n_records);
 	if (info.damaged_at != UINT64_MAX)
