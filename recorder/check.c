@@ -89,7 +89,7 @@ static uint64_t candidate_of(const struct tele_record *record)
 }
 
 // Finds what the rule names, where the schema is not the one it was looked up
-// in. A class goes before a field of the same name.
+// in. A field goes before a class of the same name: it is read unsigned.
 static void look_up(struct check *check, const struct rec_rule *rule, const struct checked *item, struct seen *seen)
 {
 	const struct tele_schema *schema = item->instance->schema;
@@ -97,12 +97,12 @@ static void look_up(struct check *check, const struct rec_rule *rule, const stru
 	if (seen->n_fields == schema->n_fields)
 		return;
 	seen->n_fields = schema->n_fields;
-	seen->class_index = analysis_classes_find(classes, rule->name);
 	seen->position = rule->kind == REC_RULE_MAX ? tele_schema_find(schema, rule->name) : -1;
-	if (seen->class_index >= 0)
-		seen->unit = classes->items[seen->class_index].unit;
-	else if (seen->position >= 0)
+	seen->class_index = seen->position < 0 ? analysis_classes_find(classes, rule->name) : -1;
+	if (seen->position >= 0)
 		seen->unit = schema->fields[seen->position].unit;
+	else if (seen->class_index >= 0)
+		seen->unit = classes->items[seen->class_index].unit;
 	else
 		return;
 	check->is_found[rule - check->options->rules] = true;
@@ -394,7 +394,9 @@ static enum rec_rule_status write_findings(struct check *check, struct mon_out *
 	if (has_any)
 		return worst;
 	if (!options->is_json)
-		mon_out_text(out, "not enough data: there is no row of any process\n");
+		mon_out_format(out, "not enough data: there is no row of any process%s%s%s\n",
+			       check->is_complete ? "" : "; the trace is incomplete", check->damage[0] ? ": " : "",
+			       check->damage);
 	return REC_RULE_NOT_TOLD;
 }
 

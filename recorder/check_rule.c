@@ -9,6 +9,8 @@
 
 #include "check_rule.h"
 
+#include "../monitor/monitor.h"
+
 #include <math.h>
 
 #include "../libtelemetry/banned.h"
@@ -73,9 +75,9 @@ int rec_rule_parse(enum rec_rule_kind kind, const char *text, struct rec_rule *r
 		return fail(&rule, ret_error);
 	memcpy(rule.name, text, (size_t)(less - text));
 	const char *number = less + 2;
-	if (*number < '0' || *number > '9' || number[strspn(number, "0123456789.")] == 'e')
-		return fail(&rule, ret_error);
 	double value = strtod(number, &end);
+	if (*number < '0' || *number > '9' || end != number + strspn(number, "0123456789."))
+		return fail(&rule, ret_error);
 	const char *at = scan_unit(end, &unit, &rule.has_unit);
 	rule.limit = value * unit;
 	rule.limit_value = rule.limit >= 0x1p64 ? UINT64_MAX - 1 : (uint64_t)rule.limit;
@@ -127,6 +129,23 @@ static void say(struct rec_finding *finding, enum rec_rule_status status, const 
 	snprintf(finding->evidence, sizeof(finding->evidence), "%s%s", sentence, more);
 }
 
+// The sentence may tell the interval of the bytes; this rule is about another.
+static void say_inside(struct rec_finding *finding, const struct verdicts *verdicts,
+		       const struct analysis_verdict *verdict)
+{
+	char low[32], high[32], more[120];
+	bool is_bytes = analysis_verdicts_class(verdicts->engine, verdict->class_index)->unit == TELE_BYTES;
+	if (is_bytes) {
+		mon_format_bytes((uint64_t)fmax(finding->low, 0), MON_UNITS_IEC, low, sizeof(low));
+		mon_format_bytes((uint64_t)fmax(finding->high, 0), MON_UNITS_IEC, high, sizeof(high));
+	} else {
+		snprintf(low, sizeof(low), "%.3g", finding->low);
+		snprintf(high, sizeof(high), "%.3g", finding->high);
+	}
+	snprintf(more, sizeof(more), "; the limit lies inside the interval, %s to %s", low, high);
+	say(finding, REC_RULE_NOT_TOLD, verdicts, verdict, more);
+}
+
 static void judge_growth(const struct rec_rule *rule, const struct verdicts *verdicts, struct rec_finding *finding)
 {
 	const struct analysis_verdict *head = find(verdicts, rule->name, -1);
@@ -159,7 +178,7 @@ static void judge_growth(const struct rec_rule *rule, const struct verdicts *ver
 	else if (growth->slope_low > limit)
 		say(finding, REC_RULE_BROKEN, verdicts, verdict, "");
 	else
-		say(finding, REC_RULE_NOT_TOLD, verdicts, verdict, "; the limit lies inside the interval");
+		say_inside(finding, verdicts, verdict);
 }
 
 // The names of headlines that `grows` (or of which too little is known), up to

@@ -128,6 +128,11 @@ uint64_t rec_builder_candidates(const struct rec_builder *builder)
 	return builder->search.values.candidates_attempted;
 }
 
+void rec_builder_expect_search(struct rec_builder *builder)
+{
+	builder->search.has_begun = true;
+}
+
 uint32_t rec_builder_fields(const struct rec_builder *builder)
 {
 	return builder->plan->n_fields;

@@ -31,6 +31,9 @@ unsigned rec_builder_unit(const struct rec_builder *builder, int64_t position);
 // The value of a field of unit STRING. TELE_ELIMIT after 4,096 different texts.
 int64_t rec_builder_text(struct rec_builder *builder, const char *text);
 
+// Candidates will come: until then their counts are 0, not unknown.
+void rec_builder_expect_search(struct rec_builder *builder);
+
 // The most values a row can have.
 uint32_t rec_builder_fields(const struct rec_builder *builder);
 

@@ -17,6 +17,7 @@
 #include "../libtelemetry/banned.h"
 
 enum { COLUMNS_MAX = TELE_FIELDS_MAX, QUOTED_MAX = 40 };
+#define TIME_UNIT_NS (UINT64_C(1) << TELE_TIME_SHIFT)
 
 enum column_kind { COLUMN_TIME, COLUMN_CANDIDATE, COLUMN_PHASE, COLUMN_OUTCOME, COLUMN_FIELD };
 
@@ -181,6 +182,8 @@ static int place_columns(struct csv *csv)
 	int result = is_taken ? 0 : tele_fail(csv->error, -ENOMEM, "out of memory for columns");
 	for (uint32_t i = 0; i < csv->n_columns && result == 0; i++) {
 		struct column *column = &csv->columns[i];
+		if (column->kind == COLUMN_CANDIDATE)
+			rec_builder_expect_search(csv->builder);
 		if (column->kind != COLUMN_FIELD)
 			continue;
 		int64_t position = rec_builder_field(csv->builder, column->name);
@@ -234,7 +237,8 @@ static int take_time(struct csv *csv, uint32_t number, const char *cell, uint64_
 	if (csv->has_rows && ns < csv->last_ns)
 		return fail_at(csv, number, "goes back behind the row before", cell);
 	csv->last_ns = ns;
-	*ret_at_ns = ns & TELE_TIME_MASK;
+	// Readers take a time of 0 for none.
+	*ret_at_ns = tele_max_u64(ns, TIME_UNIT_NS) & TELE_TIME_MASK;
 	return 0;
 }
 
