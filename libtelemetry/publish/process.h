@@ -36,6 +36,12 @@ uint64_t tele_random_id(void);
 // Whether the publisher thread has a descriptor table of its own.
 extern bool tele_has_own_table;
 
+// Gives the calling thread such a table, where the kernel can.
+void tele_take_own_table(void);
+
+// Whether only the calling thread is left beside the remains of the main one.
+bool tele_is_last_thread(void);
+
 // open(2) for the publisher thread, close-on-exec and without a controlling
 // terminal. Where the table is the program's, the descriptor is moved to 512 or
 // above at once. Returns it, or -errno.
@@ -62,6 +68,9 @@ bool tele_slots_are_drained(void);
 uint64_t tele_boundaries_dropped(void);
 uint64_t tele_registrations_refused(void);
 
+// In the child of a fork: both start at 0.
+void tele_reset_counts(void);
+
 // ---- Host (host.c) -----------------------------------------------------------------
 
 struct tele_host {
@@ -86,6 +95,17 @@ bool tele_park(void);
 
 // Starts publishing again into the same segment.
 void tele_unpark(bool was_parked);
+
+// A filter of system calls is in force: from now on nothing of ours, here and
+// in forked children, makes one.
+void tele_stay_parked(void);
+
+// Wakes the publisher to drain the boundary slots before its next tick.
+void tele_ask_drain(void);
+
+// The calling thread ends by pthread_exit. Where it is the main one, the
+// publisher looks from now on whether it is the last one left.
+void tele_thread_leaves(void);
 
 // Writes the last row and state `exited`; for _exit.
 void tele_publisher_stop(void);

@@ -14,15 +14,15 @@
 #include "sample.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +30,7 @@
 #include "../banned.h"
 #include "../rollcall.h"
 
+#define LOOK_NS 20000000u
 #define LAZY_START_NS UINT64_C(2000000000)
 #define START_WAIT_NS 200000000u
 #define STOP_WAIT_NS 100000000u
@@ -51,19 +52,24 @@ enum {
 	COMMAND_STOP = 2,
 	COMMAND_PARK = 4,
 	COMMAND_FLUSH = 8,
+	COMMAND_DRAIN = 16,
+	COMMAND_LOOK = 32, // the main thread has ended
 };
 
 static _Atomic uint32_t phase;	  // enum phase; a futex for those who wait for it
 static _Atomic uint32_t commands; // bits; a futex for the thread
 static _Atomic uint32_t flushes_asked, flushes_done; // the latter a futex
 static _Atomic int thread_id;
+static _Atomic bool has_main_left; // by pthread_exit
 static struct tele_settings settings;
 static struct tele_sampler sampler;
 static uint64_t instance_id, parent_instance_id;
 static pid_t owner_pid;
 static pthread_t thread;
 static bool is_parked_waiting; // parked before it had started to publish
+static bool is_filtered;       // a system call filter is in force: no call is safe any more
 static pthread_mutex_t park_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stat first_stderr; // what descriptor 2 was when we were loaded
 static const char *failed_step;
 static int failed_code;
 // One word that reads 0 in a child of a fork that no handler saw (raw clone).
@@ -122,17 +128,24 @@ static enum phase wait_phase(enum phase while_a, enum phase while_b, uint64_t fo
 	}
 }
 
+__attribute__((destructor)) static void publisher_fini(void);
+
 // ---- The thread ---------------------------------------------------------------------
 
 // Takes and clears what was asked for by `at_ns`, or 0 at that time.
 static uint32_t next_commands(uint64_t at_ns)
 {
-	while (atomic_load_explicit(&commands, memory_order_acquire) == 0) {
-		if (monotonic_ns() >= at_ns)
-			return 0;
-		futex_wait_until(&commands, 0, at_ns);
+	for (;;) {
+		uint32_t told = atomic_exchange_explicit(&commands, 0, memory_order_acq_rel);
+		if (atomic_load_explicit(&has_main_left, memory_order_relaxed) && tele_is_last_thread())
+			return told | COMMAND_STOP;
+		told &= ~(uint32_t)COMMAND_LOOK;
+		uint64_t now = monotonic_ns();
+		if (told || now >= at_ns)
+			return told;
+		bool looks = atomic_load_explicit(&has_main_left, memory_order_relaxed);
+		futex_wait_until(&commands, 0, looks ? tele_min_u64(at_ns, now + LOOK_NS) : at_ns);
 	}
-	return atomic_exchange_explicit(&commands, 0, memory_order_acq_rel);
 }
 
 static void publish_until_told(void)
@@ -141,7 +154,10 @@ static void publish_until_told(void)
 	for (;;) {
 		uint32_t told = next_commands(next);
 		uint32_t asked = atomic_load_explicit(&flushes_asked, memory_order_acquire);
-		tele_sampler_tick(&sampler);
+		if (told == COMMAND_DRAIN)
+			tele_sampler_drain(&sampler);
+		else
+			tele_sampler_tick(&sampler);
 		if (sampler.ring.failed) {
 			tele_sampler_set_state(&sampler, TELE_DISABLED);
 			tele_slots_detach();
@@ -169,19 +185,13 @@ static void publish_until_told(void)
 	}
 }
 
-// A private descriptor table. Without it (an old kernel, a filter) our files
-// stand in the program's table, at numbers out of its way (tele_open).
-static void take_own_table(void)
-{
-	tele_has_own_table = syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0;
-}
-
 static void *thread_main(void *resumed)
 {
 	atomic_store_explicit(&thread_id, (int)syscall(SYS_gettid), memory_order_release);
+	tele_has_own_table = false; // that was the thread's before
 	prctl(PR_SET_NAME, "rollcall");
 	if (resumed) {
-		take_own_table();
+		tele_take_own_table();
 		tele_sampler_resume(&sampler);
 		set_phase(PHASE_RUNNING);
 		publish_until_told();
@@ -193,7 +203,7 @@ static void *thread_main(void *resumed)
 			return NULL;
 		set_phase(PHASE_STARTING);
 	}
-	take_own_table();
+	tele_take_own_table();
 	failed_code = tele_sampler_start(&sampler, &settings, instance_id, parent_instance_id,
 					 &failed_step);
 	if (failed_code) {
@@ -230,7 +240,11 @@ static void say_failed(void)
 {
 	char line[256];
 	static _Atomic bool is_said;
+	struct stat now;
 	if (!failed_step || atomic_exchange(&is_said, true))
+		return;
+	// The program may have put a file of its own there since.
+	if (fstat(2, &now) < 0 || now.st_dev != first_stderr.st_dev || now.st_ino != first_stderr.st_ino)
 		return;
 	int len = snprintf(line, sizeof(line),
 			   "rollcall: cannot %s in %.100s: %s; the program runs on, unwatched\n",
@@ -259,15 +273,24 @@ static void begin_life(void)
 // A child starts anew: no thread, no segment, an empty registry of values.
 static void begin_child(void)
 {
-	uint64_t parent = get_phase() == PHASE_RUNNING || get_phase() == PHASE_PARKED ? instance_id : 0;
+	enum phase before = get_phase();
+	bool had_segment = before == PHASE_STARTING || before == PHASE_RUNNING ||
+			   before == PHASE_PARKED || before == PHASE_STOPPED;
+	uint64_t parent = had_segment ? instance_id : 0;
 	tele_slots_detach();
+	if (is_filtered) {
+		atomic_store_explicit(&phase, PHASE_OFF, memory_order_relaxed);
+		return;
+	}
 	sampler.ring.memory = NULL; // neither it nor the segment was inherited
 	sampler.file.bytes = NULL;
 	atomic_store(&commands, 0);
 	atomic_store(&thread_id, 0);
+	atomic_store(&has_main_left, false);
 	parent_instance_id = parent;
 	settings.is_root = false;
 	tele_registry_reset_values();
+	tele_reset_counts();
 	begin_life();
 }
 
@@ -311,6 +334,8 @@ __attribute__((constructor)) static void publisher_init(void)
 		return;
 	}
 	make_fork_mark();
+	fstat(2, &first_stderr);
+	at_quick_exit(publisher_fini);
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 	begin_life();
 }
@@ -329,6 +354,8 @@ void tele_publisher_touch(void)
 		return;
 	if (is_foreign_process())
 		begin_child();
+	else if (now == PHASE_PARKED)
+		return; // in the strict sandbox not even the clock may be read
 	if (get_phase() == PHASE_WAITING)
 		command(COMMAND_START);
 	if (wait_phase(PHASE_WAITING, PHASE_STARTING, START_WAIT_NS) == PHASE_FAILED)
@@ -347,23 +374,40 @@ int tele_publisher_pid(void)
 
 // ---- Stopping and parking ----------------------------------------------------------------
 
+// The last row was written when the thread went. The state is a store; where it
+// would be a pwrite it cannot be made, since the descriptor went with the thread.
+static void stop_parked(void)
+{
+	if (is_parked_waiting || sampler.file.is_written)
+		return;
+	if (!is_filtered && getpid() != owner_pid)
+		return;
+	tele_sampler_set_state(&sampler, TELE_EXITED);
+}
+
+static void stop_running(void)
+{
+	if (getpid() != owner_pid)
+		return;
+	command(COMMAND_STOP);
+	if (wait_phase(PHASE_STARTING, PHASE_RUNNING, STOP_WAIT_NS) == PHASE_STOPPED)
+		pthread_detach(thread);
+}
+
 void tele_publisher_stop(void)
 {
 	// _exit may come anywhere: where the lock is taken, a thread is parking us.
-	if (getpid() != owner_pid || is_foreign_process() || pthread_mutex_trylock(&park_lock))
+	if (is_foreign_process() || pthread_mutex_trylock(&park_lock))
 		return;
 	enum phase now = get_phase();
-	if (now == PHASE_PARKED && sampler.file.bytes)
-		tele_sampler_set_state(&sampler, TELE_EXITED);
-	if (now == PHASE_RUNNING) {
-		command(COMMAND_STOP);
-		if (wait_phase(PHASE_RUNNING, PHASE_RUNNING, STOP_WAIT_NS) == PHASE_STOPPED)
-			pthread_detach(thread);
-	}
+	if (now == PHASE_PARKED)
+		stop_parked();
+	if (now == PHASE_STARTING || now == PHASE_RUNNING)
+		stop_running();
 	pthread_mutex_unlock(&park_lock);
 }
 
-__attribute__((destructor)) static void publisher_fini(void)
+static void publisher_fini(void)
 {
 	tele_publisher_stop();
 }
@@ -400,6 +444,27 @@ bool tele_park(void)
 	set_phase(PHASE_PARKED);
 	pthread_mutex_unlock(&park_lock);
 	return true;
+}
+
+void tele_stay_parked(void)
+{
+	is_filtered = true;
+}
+
+void tele_thread_leaves(void)
+{
+	enum phase now = get_phase();
+	if (is_foreign_process() || (now != PHASE_WAITING && now != PHASE_STARTING && now != PHASE_RUNNING))
+		return;
+	if (syscall(SYS_gettid) != owner_pid)
+		return;
+	atomic_store_explicit(&has_main_left, true, memory_order_relaxed);
+	command(COMMAND_LOOK);
+}
+
+void tele_ask_drain(void)
+{
+	command(COMMAND_DRAIN);
 }
 
 void tele_unpark(bool was_parked)

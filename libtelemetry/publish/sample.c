@@ -144,7 +144,7 @@ static void commit(struct tele_sampler *sampler, const struct tele_commit *what)
 	sampler->publish_ns += clock_ns(CLOCK_MONOTONIC) - before;
 }
 
-static void drain(struct tele_sampler *sampler)
+void tele_sampler_drain(struct tele_sampler *sampler)
 {
 	const uint64_t *slot;
 	while ((slot = tele_slots_front()) != NULL) {
@@ -248,7 +248,7 @@ static bool collect_after_boundaries(struct tele_sampler *sampler)
 {
 	for (int tries = 0; tries < COLLECT_TRIES; tries++) {
 		apply_registrations(sampler);
-		drain(sampler);
+		tele_sampler_drain(sampler);
 		collect(sampler);
 		if (tele_slots_are_drained())
 			return true;
@@ -292,6 +292,8 @@ void tele_sampler_tick(struct tele_sampler *sampler)
 
 void tele_sampler_set_state(struct tele_sampler *sampler, enum tele_state state)
 {
+	// Also after a write that failed: this one may go through.
+	sampler->ring.failed = 0;
 	tele_ring_control(&sampler->ring, TELE_CONTROL_STATE, state);
 }
 

@@ -37,6 +37,9 @@ int tele_sampler_start(struct tele_sampler *sampler, const struct tele_settings 
 // After parking: opens again what the thread before had open.
 void tele_sampler_resume(struct tele_sampler *sampler);
 
+// Publishes what stands in the boundary slots.
+void tele_sampler_drain(struct tele_sampler *sampler);
+
 // Drains the boundary slots, samples, publishes one row.
 void tele_sampler_tick(struct tele_sampler *sampler);
 

@@ -51,6 +51,12 @@ uint64_t tele_registrations_refused(void)
 	return atomic_load_explicit(&refused, memory_order_relaxed);
 }
 
+void tele_reset_counts(void)
+{
+	atomic_store_explicit(&dropped, 0, memory_order_relaxed);
+	atomic_store_explicit(&refused, 0, memory_order_relaxed);
+}
+
 void tele_count_refused(void)
 {
 	atomic_fetch_add_explicit(&refused, 1, memory_order_relaxed);
@@ -112,6 +118,9 @@ void tele_slot_publish(struct tele_slot *slot)
 	// Pairs with the load in tele_slots_front, and with readers after death.
 	atomic_store_explicit(word_at((uint8_t *)slot->words, TELE_SLOT_FILLED), slot->ticket + 1,
 			      memory_order_release);
+	// Half of them taken: the next tick may be too late for the other half.
+	if (TELE_UNLIKELY(slot->ticket - tele_slots_drained() == TELE_SLOTS / 2))
+		tele_ask_drain();
 }
 
 uint64_t tele_slots_drained(void)
