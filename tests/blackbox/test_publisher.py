@@ -370,6 +370,64 @@ class Refusals(Publishing):
 
 
 @needs_preload
+class OtherLibcs(Publishing):
+    """A program whose loader is musl's by name; that loader is the glibc's here,
+    which does not mind, so that the program can tell what it was given."""
+
+    CALLS = ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "vfork",
+             "posix_spawn", "posix_spawnp")
+    SOURCE = r'''
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(int argc, char **argv) {
+            const char *preload = getenv("LD_PRELOAD");
+            printf("%s %s %s\\n", argc > 1 ? argv[argc - 1] : "", preload ? preload : "none", getenv("MARK"));
+            return 5;
+        }'''.replace("\\\\", "\\")
+
+    def setUp(self):
+        super().setUp()
+        loader = next((p for p in ("/lib64/ld-linux-x86-64.so.2",) if os.path.exists(p)), None)
+        if not loader:
+            self.skipTest("another machine")
+        shutil.copy(loader, self.file("ld-musl-x86_64.so.1"))
+        os.chmod(self.file("ld-musl-x86_64.so.1"), 0o755)
+        self.musl = self.compile("musl", self.SOURCE, "-Wl,--dynamic-linker=" + self.file("ld-musl-x86_64.so.1"))
+        self.glibc = self.compile("glibc", self.SOURCE)
+        self.other = self.compile("other.so", "int other;", "-shared", "-fPIC")
+
+    def told(self, how, target, preload):
+        env = dict(self.environment, LD_PRELOAD=preload, MARK="kept", PATH="/nowhere:%s:%s" % (self.files, os.environ["PATH"]))
+        done = self.run_command([program("runs"), how, target], env=env)
+        self.assertEqual(done.returncode, 5, (how, target, done.stderr))
+        return done.stdout.decode().strip()
+
+    def test_our_libraries_are_left_out_and_nothing_else(self):
+        for how in self.CALLS:
+            with self.subTest(how):
+                self.assertEqual(self.told(how, self.musl, LIBRARY), "two none kept")
+                self.assertEqual(self.told(how, self.musl, LIBRARY + ":" + self.other), "two %s kept" % self.other)
+                both = self.other + ":" + LIBRARY
+                self.assertEqual(self.told(how, self.glibc, both), "two %s kept" % both)
+
+    def test_along_the_path_and_through_a_script(self):
+        for how in ("execvp", "execvpe", "execlp", "posix_spawnp"):
+            self.assertEqual(self.told(how, "musl", LIBRARY), "two none kept")
+        script = self.file("script")
+        with open(script, "w") as file:
+            file.write("#!%s\n" % self.musl)
+        os.chmod(script, 0o755)
+        for how in ("execve", "execvp", "posix_spawn", "vfork"):
+            self.assertEqual(self.told(how, script, LIBRARY), "two none kept")
+
+    def test_a_program_that_is_not_there(self):
+        env = dict(self.environment, LD_PRELOAD=LIBRARY)
+        for how in self.CALLS[:9]:
+            done = self.run_command([program("runs"), how, "/nowhere/at/all"], env=env)
+            self.assertEqual(done.returncode, 126)
+
+
+@needs_preload
 class Crowds(Publishing):
     def test_names_by_many_threads(self):
         process = self.launch("crowd", "gauges", "200")
