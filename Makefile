@@ -123,10 +123,13 @@ $(O)/libtools.a: $(TOOL_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(O)/librollcall-alloc.so: $(ALLOC_OBJ) $(SO) alloc/alloc.map
+# error.o for the assertion; the shared librollcall keeps its own to itself.
+ALLOC_LINKED := $(ALLOC_OBJ) $(call obj,libtelemetry/error.c)
+$(ALLOC_OBJ): CFLAGS_ALL += -fomit-frame-pointer
+$(O)/librollcall-alloc.so: $(ALLOC_LINKED) $(SO) alloc/alloc.map
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,librollcall-alloc.so -Wl,--version-script,alloc/alloc.map \
-		$(LDFLAGS_ALL) -Wl,-rpath,'$$ORIGIN' $(ALLOC_OBJ) $(SO) -o $@
+		$(LDFLAGS_ALL) -Wl,-rpath,'$$ORIGIN' $(ALLOC_LINKED) $(SO) -o $@
 
 # The command never publishes: it takes libtelemetry without its publisher.
 $(O)/rollcall: $(CLI_OBJ) $(TOOL_OBJ) $(call obj,$(TELE_SRC))
@@ -146,6 +149,15 @@ $(O)/tests/test_%: $(O)/tests/test_%.o $(TEST_SUPPORT) $(O)/libtools.a $(O)/libr
 $(O)/tests/test_census_%: $(O)/tests/test_census_%.o $(call obj,$(TELE_SRC) $(CENSUS_SRC))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LZ4_STATIC) -o $@
+
+# Tests of the malloc keep their own, link ours by its inner names, and count
+# its mappings (tests/alloc_shim.h).
+ALLOC_TESTED := $(filter-out $(O)/alloc/entry.o,$(ALLOC_OBJ))
+ALLOC_WRAPS := -Wl,--wrap=alloc_sys_map,--wrap=alloc_sys_unmap,--wrap=alloc_sys_remap,--wrap=alloc_sys_discard
+$(O)/tests/test_alloc_%: $(O)/tests/test_alloc_%.o $(ALLOC_TESTED) $(TEST_SUPPORT) $(O)/libtools.a $(O)/librollcall.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $(ALLOC_WRAPS) $< $(ALLOC_TESTED) $(TEST_SUPPORT) $(O)/libtools.a $(O)/librollcall.a \
+		-lcmocka $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
 
 # Programs for the black-box tests: they know the public header only.
 $(O)/tests/prog/%: tests/prog/%.c libtelemetry/rollcall.h

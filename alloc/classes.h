@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Size classes: 16 bytes apart up to 128, then eight an octave up to 32 KiB.
+// No gap is wider than 2 KiB, so a written block leaves no page of its slot
+// untouched. The tables are filled once by alloc_classes_init; until then every
+// size maps to class 0, whose magazines are always empty.
+
+#ifndef ALLOC_CLASSES_H
+#define ALLOC_CLASSES_H
+
+#include "words.h"
+
+#define ALLOC_NARROW_BYTES 1024u // slots up to this size keep their slack in one byte
+#define ALLOC_SLOT_BYTES_MAX 32768u
+
+// States of a slot: free, held by its owner's magazine, or slack + ALLOC_STATE_LIVE.
+#define ALLOC_STATE_FREE 0u
+#define ALLOC_STATE_CACHED 1u
+#define ALLOC_STATE_LIVE 2u
+
+struct alloc_class {
+	uint32_t slot_bytes;
+	uint32_t n_slots;
+	uint32_t reciprocal;	 // offset * reciprocal >> 32 is the slot
+	uint32_t slack_max_bytes; // the most a slot of the class can remember
+	uint32_t magazine_slots; // how many free slots a thread keeps
+	uint32_t table_bytes;	 // bits for foreign frees, then one state a slot
+	uint32_t states_at;	 // where in the table the states begin
+};
+
+extern struct alloc_class alloc_classes[ALLOC_CLASS_COUNT];
+extern uint8_t alloc_small_class[ALLOC_NARROW_BYTES / 16 + 1];
+extern uint8_t alloc_middle_class[ALLOC_SLOT_BYTES_MAX / 128 + 1];
+
+// Fills the tables. Called once, before any other thread allocates.
+void alloc_classes_init(void);
+
+// The class of a request of at most ALLOC_SLOT_BYTES_MAX.
+static inline uint32_t alloc_class_of(size_t size_bytes)
+{
+	if (TELE_LIKELY(size_bytes <= ALLOC_NARROW_BYTES))
+		return alloc_small_class[(size_bytes + 15) >> 4];
+	return alloc_middle_class[(size_bytes + 127) >> 7];
+}
+
+// The first class whose slots are multiples of `align` (a power of two) and can
+// remember the slack of such a request; 0 when none is.
+uint32_t alloc_class_aligned(size_t size_bytes, size_t align);
+
+#endif

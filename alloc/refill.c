@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Between magazines and spans. A refill prefers slots in this order: resident
+// pages of the heap's own spans, of orphans' spans, spans that central still
+// has resident, then a page that must be touched: one page at a time, so that
+// what the books call resident runs at most a page a class ahead of the truth.
+
+#include "central.h"
+#include "heap.h"
+#include "queue.h"
+#include "reclaim.h"
+#include "remote.h"
+#include "meta.h"
+
+#include "../libtelemetry/banned.h"
+
+// How many orphans a refill looks at.
+#define ORPHANS_MAX 8
+
+// How often the slow path looks at the clock.
+#define POLL_EVERY 64u
+
+static uint32_t pages_of_slot(uint32_t slot, uint32_t slot_bytes)
+{
+	uint32_t begin = slot * slot_bytes;
+	return alloc_whole_pages(
+		alloc_page_mask(begin / ALLOC_PAGE_BYTES, (begin + slot_bytes - 1) / ALLOC_PAGE_BYTES), false);
+}
+
+// The first slot in state FREE from `slot` on, or n_slots. Eight narrow states
+// at a time; tables are padded to 64 bytes.
+static uint32_t next_free(const struct alloc_span *span, uint32_t slot, uint32_t n_slots)
+{
+	if (alloc_span_is_wide(span)) {
+		while (slot < n_slots && alloc_state_read(span, slot) != ALLOC_STATE_FREE)
+			slot++;
+		return slot;
+	}
+	const uint64_t sevens = 0x7f7f7f7f7f7f7f7fu;
+	uint64_t ignore = ((uint64_t)1 << (slot & 7) * 8) - 1;
+	for (uint32_t at = slot & ~7u; at < n_slots; at += 8) {
+		uint64_t states =
+			atomic_load_explicit((_Atomic uint64_t *)((uintptr_t)span->states + at), memory_order_relaxed);
+		states |= ignore;
+		ignore = 0;
+		uint64_t zeros = ~(((states & sevens) + sevens) | states | sevens);
+		if (zeros) {
+			uint32_t found = at + (uint32_t)__builtin_ctzll(zeros) / 8;
+			return found < n_slots ? found : n_slots;
+		}
+	}
+	return n_slots;
+}
+
+// Moves up to `want` free slots of the span into the magazine: those on
+// resident pages, and with `open` those of the first page that is not. Returns
+// how many; fewer than `want` means that no more are there on these terms.
+static uint32_t take_slots(struct alloc_span *span, struct alloc_magazine *magazine, uint32_t want, bool open)
+{
+	const struct alloc_class *class = &alloc_classes[span->class];
+	alloc_remote_fold(span);
+	uint64_t g = alloc_g_read(span);
+	uint32_t resident = alloc_g_resident(g), ever = alloc_g_ever(g), high = alloc_g_high(g);
+	uint32_t touched = 0, taken = 0, reused = 0;
+	uint32_t n = (uint32_t)atomic_load_explicit(&magazine->word, memory_order_relaxed) & ALLOC_MAGAZINE_COUNT;
+	uint32_t low = class->n_slots;
+	uint32_t slot = span->low;
+	while (taken < want && (slot = next_free(span, slot, class->n_slots)) < class->n_slots) {
+		uint32_t pages = pages_of_slot(slot, class->slot_bytes);
+		if (pages & ~resident) {
+			if (!open) {
+				low = slot < low ? slot : low;
+				if (slot >= high)
+					break;
+				slot++;
+				continue;
+			}
+			open = false;
+			resident |= pages;
+			ever |= pages;
+		}
+		alloc_state_write(span, slot, ALLOC_STATE_CACHED);
+		atomic_store_explicit(&magazine->entries[n + taken], alloc_entry(span, slot), memory_order_relaxed);
+		touched |= pages;
+		taken++;
+		reused += slot < high;
+		high = slot < high ? high : slot + 1;
+		slot++;
+	}
+	span->low = (uint16_t)(slot < low ? slot : low);
+	if (!taken)
+		return 0;
+	span->n_free = (uint16_t)(span->n_free - reused);
+	span->idle &= (uint16_t)~touched;
+	alloc_g_write(span, alloc_g_word(span->class, alloc_g_kept(g), resident, ever, high, 0));
+	// The last slot taken goes in first: the magazine hands out the lowest.
+	for (uint32_t i = 0, k = taken - 1; i < k; i++, k--) {
+		uint64_t entry = atomic_load_explicit(&magazine->entries[n + i], memory_order_relaxed);
+		atomic_store_explicit(&magazine->entries[n + i],
+				      atomic_load_explicit(&magazine->entries[n + k], memory_order_relaxed),
+				      memory_order_relaxed);
+		atomic_store_explicit(&magazine->entries[n + k], entry, memory_order_relaxed);
+	}
+	alloc_word_add(&magazine->refilled, taken);
+	alloc_word_add(&magazine->word, taken);
+	return taken;
+}
+
+static void make_current(struct alloc_heap *heap, struct alloc_span *span)
+{
+	struct alloc_bin *bin = &heap->bins[span->class];
+	TELE_ASSERT(span->place == ALLOC_PLACE_NONE && !bin->current);
+	span->place = ALLOC_PLACE_CURRENT;
+	bin->current = span;
+}
+
+// Under the heap's lock: slots from resident pages of the heap's own spans,
+// else, with `open`, from a page that must be touched.
+static uint32_t fill(struct alloc_heap *heap, uint32_t class, uint32_t want, bool open)
+{
+	struct alloc_magazine *magazine = &heap->magazines[class];
+	struct alloc_bin *bin = &heap->bins[class];
+	uint32_t taken = 0;
+	while (taken < want) {
+		if (!bin->current) {
+			struct alloc_span *warm = bin->warm;
+			if (!warm)
+				break;
+			alloc_heap_detach(heap, warm);
+			make_current(heap, warm);
+		}
+		struct alloc_span *span = bin->current;
+		uint32_t got = take_slots(span, magazine, want - taken, false);
+		taken += got;
+		if (taken == want)
+			break;
+		// Nothing resident is left in it.
+		alloc_heap_detach(heap, span);
+		if (span->n_free || alloc_g_high(alloc_g_read(span)) < alloc_classes[class].n_slots) {
+			span->place = ALLOC_PLACE_COLD;
+			alloc_queue_push(&bin->cold, span);
+		}
+	}
+	if (taken || !open || !bin->cold)
+		return taken;
+	struct alloc_span *span = bin->cold;
+	alloc_heap_detach(heap, span);
+	make_current(heap, span);
+	taken = take_slots(span, magazine, want, true);
+	TELE_ASSERT(taken);
+	return taken;
+}
+
+// Under the heap's lock: a span that central has handed out for the class.
+static void assign(struct alloc_heap *heap, struct alloc_span *span, uint32_t class)
+{
+	uint64_t g = alloc_g_read(span);
+	span->reciprocal = alloc_classes[class].reciprocal;
+	span->slot_bytes = alloc_classes[class].slot_bytes;
+	span->magazine_offset = (uint32_t)offsetof(struct alloc_heap, magazines) +
+				class * (uint32_t)sizeof(struct alloc_magazine);
+	span->class = (uint8_t)class;
+	span->place = ALLOC_PLACE_NONE;
+	span->n_free = span->low = span->idle = 0;
+	span->drained_slack_bytes = 0;
+	atomic_store_explicit(&span->pending, alloc_g_resident(g) != 0, memory_order_relaxed);
+	alloc_g_write(span, alloc_g_word(class, alloc_g_resident(g) != 0, alloc_g_resident(g), alloc_g_ever(g), 0, 0));
+	atomic_store_explicit(&span->kind, ALLOC_SPAN_SLOTS, memory_order_relaxed);
+	// Pairs with the loads in free and mail_span.
+	atomic_store_explicit(&span->heap, heap, memory_order_release);
+	alloc_heap_place(heap, span);
+}
+
+// Takes a span with resident free slots from a heap whose thread is gone.
+static bool steal(struct alloc_heap *heap, uint32_t class)
+{
+	struct alloc_span *span = NULL;
+	if (atomic_load_explicit(&alloc_heap_n_orphans, memory_order_relaxed) == 0)
+		return false;
+	alloc_lock_take(&alloc_heaps_lock);
+	int tries = ORPHANS_MAX;
+	for (struct alloc_heap *orphan = alloc_heap_orphans; orphan && !span && tries-- > 0;
+	     orphan = orphan->orphan_next) {
+		if (!alloc_lock_try(&orphan->lock))
+			continue;
+		alloc_remote_drain(orphan, true);
+		span = orphan->bins[class].current ? orphan->bins[class].current : orphan->bins[class].warm;
+		if (span) {
+			alloc_heap_detach(orphan, span);
+			alloc_remote_fold(span);
+			atomic_store_explicit(&span->heap, heap, memory_order_release);
+		}
+		alloc_lock_drop(&orphan->lock);
+	}
+	alloc_lock_drop(&alloc_heaps_lock);
+	if (!span)
+		return false;
+	alloc_lock_take(&heap->lock);
+	alloc_heap_place(heap, span);
+	alloc_lock_drop(&heap->lock);
+	return true;
+}
+
+static bool ready_magazine(struct alloc_magazine *magazine, uint32_t class)
+{
+	if (magazine->room)
+		return true;
+	uint32_t room = alloc_classes[class].magazine_slots;
+	magazine->entries = alloc_meta_take(room * sizeof(uint64_t));
+	if (!magazine->entries)
+		return false;
+	magazine->room = room;
+	return true;
+}
+
+bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class)
+{
+	struct alloc_magazine *magazine = &heap->magazines[class];
+	if (++heap->slow_calls % POLL_EVERY == 0)
+		alloc_reclaim_poll();
+	if (!ready_magazine(magazine, class))
+		return false;
+	uint32_t want = magazine->room / 2;
+	bool elsewhere = true; // other places may have resident slots
+	for (;;) {
+		elsewhere = elsewhere && (alloc_central_has_kept() ||
+					  atomic_load_explicit(&alloc_heap_n_orphans, memory_order_relaxed));
+		alloc_lock_take(&heap->lock);
+		alloc_remote_drain(heap, true);
+		uint32_t taken = fill(heap, class, want, !elsewhere);
+		alloc_lock_drop(&heap->lock);
+		if (taken)
+			return true;
+		if (elsewhere && steal(heap, class))
+			continue;
+		struct alloc_span *span = alloc_central_take(class, elsewhere);
+		if (!span && !elsewhere)
+			return false;
+		elsewhere = false;
+		if (!span)
+			continue;
+		alloc_lock_take(&heap->lock);
+		assign(heap, span, class);
+		alloc_lock_drop(&heap->lock);
+	}
+}
+
+void alloc_heap_spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
+{
+	struct alloc_magazine *magazine = &heap->magazines[class];
+	uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
+	uint32_t count = (uint32_t)word & ALLOC_MAGAZINE_COUNT;
+	TELE_ASSERT(n <= count);
+	alloc_lock_take(&heap->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t entry = atomic_load_explicit(&magazine->entries[i], memory_order_relaxed);
+		struct alloc_span *span = alloc_entry_span(entry);
+		uint32_t slot = alloc_entry_slot(entry);
+		alloc_state_write(span, slot, ALLOC_STATE_FREE);
+		span->n_free++;
+		if (slot < span->low)
+			span->low = (uint16_t)slot;
+		alloc_heap_note_free(heap, span);
+	}
+	for (uint32_t i = n; i < count; i++)
+		atomic_store_explicit(&magazine->entries[i - n],
+				      atomic_load_explicit(&magazine->entries[i], memory_order_relaxed),
+				      memory_order_relaxed);
+	alloc_word_add(&magazine->refilled, -(uint64_t)n);
+	alloc_word_add(&magazine->word, -(uint64_t)n);
+	alloc_lock_drop(&heap->lock);
+}
+
+void alloc_heap_flush(struct alloc_heap *heap)
+{
+	alloc_remote_flush(heap);
+	for (uint32_t c = 1; c < ALLOC_CLASS_COUNT; c++) {
+		uint64_t word = atomic_load_explicit(&heap->magazines[c].word, memory_order_relaxed);
+		uint32_t count = (uint32_t)word & ALLOC_MAGAZINE_COUNT;
+		if (count)
+			alloc_heap_spill(heap, c, count);
+	}
+}
