@@ -3,14 +3,14 @@
 //
 // A segment's unassigned spans are bits of its free_mask; those that still have
 // resident pages are also in its kept_mask, and are taken first: reuse costs no
-// page fault and raises no residency. Segments with a free span are on a list
-// whose head is roughly the oldest, so that the youngest run empty.
+// page fault and raises no residency.
 
 #include "central.h"
 
 #include "central_internal.h"
 #include "config.h"
 #include "directory.h"
+#include "index.h"
 #include "meta.h"
 #include "misuse.h"
 #include "sys.h"
@@ -20,19 +20,14 @@
 struct alloc_lock alloc_central_lock;
 _Atomic uint64_t alloc_block_mallocs;
 _Atomic uint64_t alloc_block_frees;
-struct alloc_segment *alloc_central_listed;
 _Atomic uint32_t alloc_central_n_kept;
 static struct alloc_segment *central_unmapped; // descriptors without memory
-static uintptr_t central_hint;
+static _Atomic uintptr_t central_hint; // where the last segment lies
 
 uint32_t alloc_whole_pages(uint32_t mask, bool inward)
 {
-	static uint32_t group;
-	if (group == 0) {
-		size_t page_bytes = alloc_sys_page_bytes();
-		group = page_bytes <= ALLOC_PAGE_BYTES ? 1 : (uint32_t)tele_min_u64(page_bytes / ALLOC_PAGE_BYTES, 16);
-	}
-	if (TELE_LIKELY(group == 1))
+	uint32_t group = (uint32_t)tele_min_u64(alloc_page_bytes / ALLOC_PAGE_BYTES, ALLOC_SPAN_PAGES);
+	if (TELE_LIKELY(group <= 1))
 		return mask;
 	uint32_t whole = 0;
 	for (uint32_t at = 0; at < ALLOC_SPAN_PAGES; at += group) {
@@ -41,38 +36,6 @@ uint32_t alloc_whole_pages(uint32_t mask, bool inward)
 			whole |= bits;
 	}
 	return whole;
-}
-
-void alloc_central_list(struct alloc_segment *segment)
-{
-	if (segment->listed)
-		return;
-	struct alloc_segment *head = alloc_central_listed;
-	segment->listed = true;
-	if (!head || segment->order < head->order) {
-		segment->free_prev = NULL;
-		segment->free_next = head;
-		alloc_central_listed = segment;
-	} else {
-		segment->free_prev = head;
-		segment->free_next = head->free_next;
-		head->free_next = segment;
-	}
-	if (segment->free_next)
-		segment->free_next->free_prev = segment;
-}
-
-void alloc_central_unlist(struct alloc_segment *segment)
-{
-	if (!segment->listed)
-		return;
-	segment->listed = false;
-	if (segment->free_prev)
-		segment->free_prev->free_next = segment->free_next;
-	else
-		alloc_central_listed = segment->free_next;
-	if (segment->free_next)
-		segment->free_next->free_prev = segment->free_prev;
 }
 
 void alloc_central_check(const struct alloc_segment *segment)
@@ -90,8 +53,7 @@ void alloc_central_mark_taken(struct alloc_segment *segment, uint64_t mask)
 	segment->idle_mask &= ~mask;
 	atomic_fetch_sub_explicit(&alloc_central_n_kept, (uint32_t)__builtin_popcountll(kept),
 				  memory_order_relaxed);
-	if (!segment->free_mask)
-		alloc_central_unlist(segment);
+	alloc_index_update(segment);
 }
 
 void alloc_central_mark_free(struct alloc_segment *segment, uint64_t mask)
@@ -110,13 +72,15 @@ void alloc_central_mark_free(struct alloc_segment *segment, uint64_t mask)
 			atomic_fetch_add_explicit(&alloc_central_n_kept, 1, memory_order_relaxed);
 		}
 	}
-	alloc_central_list(segment);
+	segment->run_limit = ALLOC_SEGMENT_SPANS;
+	alloc_index_update(segment);
 }
 
 // Maps 4 MiB on a multiple of 4 MiB; beside the last one where that is free.
 static uintptr_t map_segment(void)
 {
-	uintptr_t hint = central_hint ? central_hint - ALLOC_SEGMENT_BYTES : 0;
+	uintptr_t last = atomic_load_explicit(&central_hint, memory_order_relaxed);
+	uintptr_t hint = last ? last - ALLOC_SEGMENT_BYTES : 0;
 	unsigned char *at = alloc_sys_map((void *)hint, ALLOC_SEGMENT_BYTES);
 	if (!at)
 		return 0;
@@ -135,7 +99,7 @@ static uintptr_t map_segment(void)
 	}
 	if (alloc_config.huge != ALLOC_HUGE_SYSTEM)
 		alloc_sys_huge(at, ALLOC_SEGMENT_BYTES, alloc_config.huge == ALLOC_HUGE_ALWAYS);
-	central_hint = (uintptr_t)at;
+	atomic_store_explicit(&central_hint, (uintptr_t)at, memory_order_relaxed);
 	return (uintptr_t)at;
 }
 
@@ -147,11 +111,11 @@ bool alloc_central_grow(void)
 	alloc_lock_take(&alloc_central_lock);
 	struct alloc_segment *segment = central_unmapped;
 	if (segment)
-		central_unmapped = segment->free_next;
+		central_unmapped = segment->unmapped_next;
 	alloc_lock_drop(&alloc_central_lock);
 	if (!segment)
 		segment = alloc_meta_take(sizeof(*segment));
-	if (!segment) {
+	if (!segment || !alloc_directory_name(segment) || !alloc_index_reserve(segment->order)) {
 		alloc_sys_unmap((void *)base, ALLOC_SEGMENT_BYTES);
 		return false;
 	}
@@ -168,7 +132,7 @@ void alloc_central_retire(struct alloc_segment *segment)
 	alloc_directory_remove(segment);
 	alloc_sys_unmap((void *)base, ALLOC_SEGMENT_BYTES);
 	alloc_lock_take(&alloc_central_lock);
-	segment->free_next = central_unmapped;
+	segment->unmapped_next = central_unmapped;
 	central_unmapped = segment;
 	alloc_lock_drop(&alloc_central_lock);
 }
@@ -178,15 +142,11 @@ bool alloc_central_has_kept(void)
 	return atomic_load_explicit(&alloc_central_n_kept, memory_order_relaxed) != 0;
 }
 
-static struct alloc_span *take_listed(bool only_kept)
+static struct alloc_span *take_oldest(bool only_kept)
 {
-	struct alloc_segment *segment = alloc_central_listed;
-	if (only_kept || alloc_central_has_kept()) {
-		while (segment && !segment->kept_mask)
-			segment = segment->free_next;
-		if (!segment && !only_kept)
-			segment = alloc_central_listed;
-	}
+	struct alloc_segment *segment = alloc_central_has_kept() ? alloc_index_kept(0) : NULL;
+	if (!segment && !only_kept)
+		segment = alloc_index_free(0);
 	if (!segment)
 		return NULL;
 	alloc_central_check(segment);
@@ -204,7 +164,7 @@ struct alloc_span *alloc_central_take(uint32_t class, bool only_kept)
 	struct alloc_span *span;
 	do {
 		alloc_lock_take(&alloc_central_lock);
-		span = take_listed(only_kept);
+		span = take_oldest(only_kept);
 		alloc_lock_drop(&alloc_central_lock);
 	} while (!span && !only_kept && alloc_central_grow());
 	if (!span) {

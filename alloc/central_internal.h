@@ -9,12 +9,7 @@
 
 #include "span.h"
 
-extern struct alloc_segment *alloc_central_listed; // segments with a free span
-extern _Atomic uint32_t alloc_central_n_kept;	   // bits in all kept_masks
-
-// Onto the list, off the list; harmless when it is there already.
-void alloc_central_list(struct alloc_segment *segment);
-void alloc_central_unlist(struct alloc_segment *segment);
+extern _Atomic uint32_t alloc_central_n_kept; // bits in all kept_masks
 
 // Takes unassigned spans, or makes spans unassigned.
 void alloc_central_mark_taken(struct alloc_segment *segment, uint64_t mask);
@@ -26,8 +21,7 @@ void alloc_central_check(const struct alloc_segment *segment);
 // Maps one more segment. No lock held. False when the kernel refuses.
 bool alloc_central_grow(void);
 
-// Unmaps a segment that is off the list and of which no span is assigned. No
-// lock held.
+// Unmaps a segment of which all spans were taken for that. No lock held.
 void alloc_central_retire(struct alloc_segment *segment);
 
 // The segment a descriptor lies in.

@@ -7,8 +7,11 @@
 
 #include "classes.h"
 
+#include "sys.h"
+
 #include "../libtelemetry/banned.h"
 
+size_t alloc_page_bytes;
 struct alloc_class alloc_classes[ALLOC_CLASS_COUNT];
 uint8_t alloc_small_class[ALLOC_NARROW_BYTES / 16 + 1];
 uint8_t alloc_middle_class[ALLOC_SLOT_BYTES_MAX / 128 + 1];
@@ -32,6 +35,7 @@ static uint32_t magazine_slots_of(uint32_t slot_bytes)
 
 void alloc_classes_init(void)
 {
+	alloc_page_bytes = alloc_sys_page_bytes();
 	for (uint32_t c = 1; c < ALLOC_CLASS_COUNT; c++) {
 		struct alloc_class *class = &alloc_classes[c];
 		class->slot_bytes = slot_bytes_of(c);

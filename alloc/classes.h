@@ -29,6 +29,9 @@ struct alloc_class {
 	uint32_t states_at;	 // where in the table the states begin
 };
 
+// The kernel's page size; set by alloc_classes_init.
+extern size_t alloc_page_bytes;
+
 extern struct alloc_class alloc_classes[ALLOC_CLASS_COUNT];
 extern uint8_t alloc_small_class[ALLOC_NARROW_BYTES / 16 + 1];
 extern uint8_t alloc_middle_class[ALLOC_SLOT_BYTES_MAX / 128 + 1];

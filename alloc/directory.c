@@ -15,7 +15,7 @@ _Atomic uint64_t alloc_mapped_bytes;
 _Atomic uint64_t alloc_map_seq;
 struct alloc_lock alloc_map_lock;
 static struct alloc_segment *directory_last;
-static uint32_t directory_count;
+static _Atomic uint32_t directory_count;
 
 void alloc_directory_begin(void)
 {
@@ -37,20 +37,28 @@ static _Atomic(struct alloc_segment *) *lookup_slot(uintptr_t base)
 	return &alloc_lookup[(base >> ALLOC_SEGMENT_SHIFT) % ALLOC_LOOKUP_SLOTS];
 }
 
+bool alloc_directory_name(struct alloc_segment *segment)
+{
+	if (segment->canary)
+		return true;
+	uint32_t order = atomic_fetch_add_explicit(&directory_count, 1, memory_order_relaxed);
+	if (order > UINT32_MAX / ALLOC_SEGMENT_SPANS - 1)
+		return false; // 256 TiB
+	segment->canary = alloc_segment_canary(segment);
+	segment->order = order;
+	for (uint32_t i = 0; i < ALLOC_SEGMENT_SPANS; i++)
+		segment->spans[i].order = order * ALLOC_SEGMENT_SPANS + i;
+	return true;
+}
+
 void alloc_directory_add(struct alloc_segment *segment, uintptr_t base)
 {
 	TELE_ASSERT(base && (base & (ALLOC_SEGMENT_BYTES - 1)) == 0);
 	TELE_ASSERT(atomic_load_explicit(&segment->base, memory_order_relaxed) == 0);
 	alloc_directory_begin();
-	bool fresh = segment->canary == 0;
+	bool fresh = atomic_load_explicit(&segment->next, memory_order_relaxed) == NULL && segment != directory_last;
 	for (uint32_t i = 0; i < ALLOC_SEGMENT_SPANS; i++)
 		segment->spans[i].base = (unsigned char *)base + (size_t)i * ALLOC_SPAN_BYTES;
-	if (fresh) {
-		segment->canary = alloc_segment_canary(segment);
-		segment->order = directory_count++;
-		for (uint32_t i = 0; i < ALLOC_SEGMENT_SPANS; i++)
-			segment->spans[i].order = segment->order * ALLOC_SEGMENT_SPANS + i;
-	}
 	atomic_store_explicit(&segment->base, base, memory_order_release);
 	if (fresh) {
 		if (directory_last)

@@ -32,6 +32,9 @@ extern struct alloc_lock alloc_map_lock;
 void alloc_directory_begin(void);
 void alloc_directory_end(int64_t delta_bytes);
 
+// Gives a new descriptor its order and its canary. False past the last order.
+bool alloc_directory_name(struct alloc_segment *segment);
+
 // Enters a mapped segment, and strikes it out before it is unmapped.
 void alloc_directory_add(struct alloc_segment *segment, uintptr_t base);
 void alloc_directory_remove(struct alloc_segment *segment);

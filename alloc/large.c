@@ -11,6 +11,7 @@
 
 #include "central.h"
 #include "config.h"
+#include "classes.h"
 #include "directory.h"
 #include "meta.h"
 #include "sys.h"
@@ -148,7 +149,7 @@ static uint64_t live_word(size_t mapped_bytes, size_t size_bytes)
 
 static void *map_aligned(size_t size_bytes, size_t align)
 {
-	if (align <= alloc_sys_page_bytes()) {
+	if (align <= alloc_page_bytes) {
 		void *at = alloc_sys_map(NULL, size_bytes);
 		if (at && alloc_config.huge != ALLOC_HUGE_SYSTEM)
 			alloc_sys_huge(at, size_bytes, alloc_config.huge == ALLOC_HUGE_ALWAYS);
@@ -228,7 +229,7 @@ static void unmap_large(struct alloc_large *large)
 
 void *alloc_large_take(size_t size_bytes, size_t align, size_t *ret_dirty_bytes)
 {
-	size_t mapped_bytes = tele_align_up(size_bytes, alloc_sys_page_bytes());
+	size_t mapped_bytes = tele_align_up(size_bytes, alloc_page_bytes);
 	if (mapped_bytes < size_bytes || mapped_bytes / ALLOC_PAGE_BYTES > UINT32_MAX || !ready_table())
 		return NULL;
 	*ret_dirty_bytes = 0;
@@ -300,7 +301,7 @@ bool alloc_large_give(void *at)
 
 void *alloc_large_resize(void *at, size_t size_bytes)
 {
-	size_t mapped_bytes = tele_align_up(size_bytes, alloc_sys_page_bytes());
+	size_t mapped_bytes = tele_align_up(size_bytes, alloc_page_bytes);
 	if (mapped_bytes < size_bytes || mapped_bytes / ALLOC_PAGE_BYTES > UINT32_MAX)
 		return NULL;
 	alloc_lock_take(&alloc_large_lock);

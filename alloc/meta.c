@@ -24,7 +24,7 @@ static void *meta_free_tables[ALLOC_CLASS_COUNT]; // linked through their first 
 
 static struct alloc_meta_chunk *map_chunk(size_t payload_bytes)
 {
-	size_t guard_bytes = alloc_sys_page_bytes();
+	size_t guard_bytes = alloc_page_bytes;
 	size_t size_bytes = tele_align_up(payload_bytes + 64 + 2 * guard_bytes, CHUNK_BYTES);
 	unsigned char *at = alloc_sys_map(NULL, size_bytes);
 	if (!at)
@@ -40,7 +40,7 @@ static struct alloc_meta_chunk *map_chunk(size_t payload_bytes)
 
 static void *carve(struct alloc_meta_chunk *chunk, size_t size_bytes)
 {
-	size_t guard_bytes = alloc_sys_page_bytes();
+	size_t guard_bytes = alloc_page_bytes;
 	size_t used_bytes = atomic_load_explicit(&chunk->used_bytes, memory_order_relaxed);
 	if (used_bytes + size_bytes > chunk->size_bytes - guard_bytes)
 		return NULL;
@@ -97,7 +97,7 @@ void alloc_meta_give_table(uint32_t class, void *table)
 uint64_t alloc_meta_touched_bytes(struct alloc_meta_chunk *chunk)
 {
 	// The first guard is not touched; the chunk's own header is behind it.
-	size_t page_bytes = alloc_sys_page_bytes();
+	size_t page_bytes = alloc_page_bytes;
 	size_t used_bytes = atomic_load_explicit(&chunk->used_bytes, memory_order_acquire);
 	return tele_align_up(used_bytes, page_bytes) - page_bytes;
 }

@@ -158,21 +158,30 @@ static size_t reclaim_spans(bool all)
 	return freed_bytes;
 }
 
-// Under central's lock: the next segment after `order` with something to
-// discard, its ripe spans claimed in *ret_ripe.
-static struct alloc_segment *claim_segment(struct alloc_segment *segment, bool all, uint64_t *ret_ripe)
+#define BATCH 16
+
+struct batch {
+	uint32_t n;
+	struct alloc_segment *segments[BATCH];
+	uint64_t ripe[BATCH]; // spans claimed, to be discarded
+};
+
+// Under central's lock: claims what is ripe in the next few segments, and notes
+// those of which no span is assigned. Returns where to go on.
+static struct alloc_segment *claim_batch(struct alloc_segment *segment, bool all, struct batch *batch)
 {
-	for (; segment; segment = atomic_load_explicit(&segment->next, memory_order_relaxed)) {
+	batch->n = 0;
+	for (; segment && batch->n < BATCH; segment = atomic_load_explicit(&segment->next, memory_order_acquire)) {
 		uint64_t ripe = all ? segment->kept_mask : segment->kept_mask & segment->idle_mask;
 		segment->idle_mask = segment->kept_mask;
 		if (!ripe && segment->free_mask != ~(uint64_t)0)
 			continue;
 		if (ripe)
 			alloc_central_mark_taken(segment, ripe);
-		*ret_ripe = ripe;
-		return segment;
+		batch->segments[batch->n] = segment;
+		batch->ripe[batch->n++] = ripe;
 	}
-	return NULL;
+	return segment;
 }
 
 static size_t discard_spans(struct alloc_segment *segment, uint64_t ripe)
@@ -196,34 +205,47 @@ static size_t discard_spans(struct alloc_segment *segment, uint64_t ripe)
 	return freed_bytes;
 }
 
+// Under central's lock: the claimed spans are free again. Keeps of the batch
+// the segments that hold nothing, all spans taken, but for one spare in all.
+static void settle_batch(struct batch *batch, bool *spare)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < batch->n; i++) {
+		struct alloc_segment *segment = batch->segments[i];
+		if (batch->ripe[i])
+			alloc_central_mark_free(segment, batch->ripe[i]);
+		if (segment->free_mask != ~(uint64_t)0 || segment->kept_mask ||
+		    !atomic_load_explicit(&segment->base, memory_order_relaxed))
+			continue;
+		if (*spare) {
+			*spare = false;
+			continue;
+		}
+		alloc_central_mark_taken(segment, ~(uint64_t)0);
+		batch->segments[n++] = segment;
+	}
+	batch->n = n;
+}
+
 size_t alloc_central_reclaim(bool all)
 {
 	size_t freed_bytes = 0;
 	struct alloc_segment *segment = atomic_load_explicit(&alloc_segments, memory_order_acquire);
-	bool spare = true; // one segment without anything stays mapped
+	bool spare = true;
 	while (segment) {
-		uint64_t ripe = 0;
+		struct batch batch;
 		alloc_lock_take(&alloc_central_lock);
-		segment = claim_segment(segment, all, &ripe);
+		segment = claim_batch(segment, all, &batch);
 		alloc_lock_drop(&alloc_central_lock);
-		if (!segment)
-			break;
-		freed_bytes += discard_spans(segment, ripe);
-		bool retire = false;
+		for (uint32_t i = 0; i < batch.n; i++)
+			freed_bytes += discard_spans(batch.segments[i], batch.ripe[i]);
+		if (batch.n == 0)
+			continue;
 		alloc_lock_take(&alloc_central_lock);
-		if (ripe)
-			alloc_central_mark_free(segment, ripe);
-		if (segment->free_mask == ~(uint64_t)0 && !segment->kept_mask &&
-		    atomic_load_explicit(&segment->base, memory_order_relaxed)) {
-			retire = !spare;
-			spare = false;
-		}
-		if (retire)
-			alloc_central_mark_taken(segment, ~(uint64_t)0);
+		settle_batch(&batch, &spare);
 		alloc_lock_drop(&alloc_central_lock);
-		if (retire)
-			alloc_central_retire(segment);
-		segment = atomic_load_explicit(&segment->next, memory_order_acquire);
+		for (uint32_t i = 0; i < batch.n; i++)
+			alloc_central_retire(batch.segments[i]);
 	}
 	return freed_bytes;
 }

@@ -7,6 +7,7 @@
 
 #include "residency.h"
 
+#include "classes.h"
 #include "directory.h"
 #include "large.h"
 #include "meta.h"
@@ -114,7 +115,7 @@ static void add_span(struct alloc_residency *residency, const struct alloc_span 
 // The vec has one byte a page of the kernel; ours are spread over it.
 static uint32_t span_mask(uint32_t span_index)
 {
-	size_t page_bytes = alloc_sys_page_bytes();
+	size_t page_bytes = alloc_page_bytes;
 	uint32_t mask = 0;
 	for (uint32_t i = 0; i < ALLOC_SPAN_PAGES; i++) {
 		size_t at = (size_t)span_index * ALLOC_SPAN_BYTES + (size_t)i * ALLOC_PAGE_BYTES;
@@ -127,7 +128,7 @@ static uint32_t span_mask(uint32_t span_index)
 static uint64_t resident_of(uintptr_t at, uint64_t size_bytes)
 {
 	uint64_t bytes = 0;
-	size_t page_bytes = alloc_sys_page_bytes();
+	size_t page_bytes = alloc_page_bytes;
 	while (size_bytes) {
 		size_t step = size_bytes < ALLOC_SEGMENT_BYTES ? (size_t)size_bytes : ALLOC_SEGMENT_BYTES;
 		if (alloc_sys_mincore((void *)at, step, residency_vec) != 0)
@@ -154,7 +155,7 @@ static void add_large(struct alloc_residency *residency, const struct alloc_larg
 		return;
 	}
 	// Slack lies in the last page: rounding, if that page is there.
-	uint64_t last_bytes = alloc_sys_page_bytes();
+	uint64_t last_bytes = alloc_page_bytes;
 	uint64_t slack = resident_of(base + size_bytes - last_bytes, last_bytes) ? alloc_l_slack(word) : 0;
 	slack = tele_min_u64(slack, resident);
 	residency->live_bytes += size_bytes - alloc_l_slack(word);
@@ -178,7 +179,7 @@ void alloc_residency(struct alloc_residency *ret_residency)
 		add_large(&residency, large);
 	for (struct alloc_meta_chunk *chunk = atomic_load_explicit(&alloc_meta_chunks, memory_order_acquire); chunk;
 	     chunk = atomic_load_explicit(&chunk->next, memory_order_acquire)) {
-		size_t guard_bytes = alloc_sys_page_bytes();
+		size_t guard_bytes = alloc_page_bytes;
 		uint64_t resident = resident_of((uintptr_t)chunk - guard_bytes, chunk->size_bytes);
 		uint64_t touched = tele_min_u64(resident, alloc_meta_touched_bytes(chunk));
 		residency.resident_bytes += resident;

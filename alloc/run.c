@@ -9,11 +9,9 @@
 #include "central.h"
 
 #include "central_internal.h"
+#include "index.h"
 
 #include "../libtelemetry/banned.h"
-
-// How many listed segments a search looks at before a new one is mapped.
-#define SEARCH_SEGMENTS 64
 
 // Where n set bits in a row begin, on a multiple of `step`, or -1.
 static int find_bits(uint64_t mask, uint32_t n, uint32_t step)
@@ -88,19 +86,21 @@ static struct alloc_span *take_from(struct alloc_segment *segment, uint64_t from
 
 static struct alloc_span *search(uint32_t n_spans, uint32_t step, uint32_t n_room)
 {
-	int tries = SEARCH_SEGMENTS;
-	for (struct alloc_segment *segment = alloc_central_listed; segment && tries > 0;
-	     segment = segment->free_next, tries--) {
-		struct alloc_span *head = take_from(segment, segment->kept_mask, n_spans, step, n_room);
+	for (struct alloc_segment *segment = alloc_index_kept(0); segment; segment = alloc_index_kept(segment->order + 1)) {
+		struct alloc_span *head = segment->run_limit < n_spans
+						  ? NULL
+						  : take_from(segment, segment->kept_mask, n_spans, step, n_room);
 		if (head)
 			return head;
 	}
-	tries = SEARCH_SEGMENTS;
-	for (struct alloc_segment *segment = alloc_central_listed; segment && tries > 0;
-	     segment = segment->free_next, tries--) {
+	for (struct alloc_segment *segment = alloc_index_free(0); segment; segment = alloc_index_free(segment->order + 1)) {
+		if (segment->run_limit < n_spans)
+			continue;
 		struct alloc_span *head = take_from(segment, segment->free_mask, n_spans, step, n_room);
 		if (head)
 			return head;
+		if (step == 1)
+			segment->run_limit = n_spans - 1;
 	}
 	return NULL;
 }

@@ -81,8 +81,8 @@ struct alloc_segment {
 	uint64_t kept_mask; // those with resident pages
 	uint64_t idle_mask; // those that were kept at the last reclaim
 	uint64_t claimed_mask; // those the reclaimer works on, out of free_mask
-	struct alloc_segment *free_next, *free_prev; // segments with a free span
-	bool listed;
+	uint32_t run_limit; // no longer row of free spans exists
+	struct alloc_segment *unmapped_next;
 
 	struct alloc_span spans[ALLOC_SEGMENT_SPANS];
 };

@@ -107,6 +107,11 @@ size_t alloc_sys_page_bytes(void)
 	return page_bytes ? page_bytes : 4096;
 }
 
+void alloc_sys_yield(void)
+{
+	sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
 void alloc_sys_wait(_Atomic uint32_t *word, uint32_t value)
 {
 	sys_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)value, 0, 0, 0);

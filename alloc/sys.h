@@ -38,6 +38,9 @@ uint64_t alloc_sys_clock_ns(void);
 // The kernel's page size.
 size_t alloc_sys_page_bytes(void);
 
+// Lets another thread run.
+void alloc_sys_yield(void);
+
 // Sleeps while *word is `value`; spurious wake-ups happen.
 void alloc_sys_wait(_Atomic uint32_t *word, uint32_t value);
 
