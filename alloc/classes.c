@@ -13,8 +13,8 @@
 
 size_t alloc_page_bytes;
 struct alloc_class alloc_classes[ALLOC_CLASS_COUNT];
-uint8_t alloc_small_class[ALLOC_NARROW_BYTES / 16 + 1];
-uint8_t alloc_middle_class[ALLOC_SLOT_BYTES_MAX / 128 + 1];
+uint16_t alloc_small_magazine[ALLOC_NARROW_BYTES / 16 + 1];
+uint16_t alloc_middle_magazine[ALLOC_SLOT_BYTES_MAX / 128 + 1];
 
 static uint32_t slot_bytes_of(uint32_t class)
 {
@@ -52,16 +52,16 @@ void alloc_classes_init(void)
 		class->table_bytes = class->states_at + (uint32_t)tele_align_up(states_bytes, 64);
 	}
 	uint32_t c = 1;
-	for (uint32_t i = 0; i < TELE_ARRAY_LEN(alloc_small_class); i++) {
+	for (uint32_t i = 0; i < TELE_ARRAY_LEN(alloc_small_magazine); i++) {
 		while (alloc_classes[c].slot_bytes < i * 16)
 			c++;
-		alloc_small_class[i] = (uint8_t)c;
+		alloc_small_magazine[i] = (uint16_t)(c * ALLOC_MAGAZINE_BYTES);
 	}
 	c = 1;
-	for (uint32_t i = 0; i < TELE_ARRAY_LEN(alloc_middle_class); i++) {
+	for (uint32_t i = 0; i < TELE_ARRAY_LEN(alloc_middle_magazine); i++) {
 		while (alloc_classes[c].slot_bytes < i * 128)
 			c++;
-		alloc_middle_class[i] = (uint8_t)c;
+		alloc_middle_magazine[i] = (uint16_t)(c * ALLOC_MAGAZINE_BYTES);
 	}
 	TELE_ASSERT(alloc_classes[ALLOC_CLASS_COUNT - 1].slot_bytes == ALLOC_SLOT_BYTES_MAX);
 }

@@ -33,8 +33,12 @@ struct alloc_class {
 extern size_t alloc_page_bytes;
 
 extern struct alloc_class alloc_classes[ALLOC_CLASS_COUNT];
-extern uint8_t alloc_small_class[ALLOC_NARROW_BYTES / 16 + 1];
-extern uint8_t alloc_middle_class[ALLOC_SLOT_BYTES_MAX / 128 + 1];
+
+// By size in steps of 16 bytes, and of 128: the class times the size of a
+// magazine, which is where a heap has the magazine of the class.
+#define ALLOC_MAGAZINE_BYTES 32u
+extern uint16_t alloc_small_magazine[ALLOC_NARROW_BYTES / 16 + 1];
+extern uint16_t alloc_middle_magazine[ALLOC_SLOT_BYTES_MAX / 128 + 1];
 
 // Fills the tables. Called once, before any other thread allocates.
 void alloc_classes_init(void);
@@ -43,8 +47,8 @@ void alloc_classes_init(void);
 static inline uint32_t alloc_class_of(size_t size_bytes)
 {
 	if (TELE_LIKELY(size_bytes <= ALLOC_NARROW_BYTES))
-		return alloc_small_class[(size_bytes + 15) >> 4];
-	return alloc_middle_class[(size_bytes + 127) >> 7];
+		return alloc_small_magazine[(size_bytes + 15) >> 4] / ALLOC_MAGAZINE_BYTES;
+	return alloc_middle_magazine[(size_bytes + 127) >> 7] / ALLOC_MAGAZINE_BYTES;
 }
 
 // The first class whose slots are multiples of `align` (a power of two) and can

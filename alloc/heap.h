@@ -14,7 +14,7 @@
 
 #define ALLOC_OUTBOX_SLOTS 64u
 
-// A magazine entry: the span's address and the slot in one word.
+// Where a slot is: the span's address and the slot's number in one word.
 static inline uint64_t alloc_entry(const struct alloc_span *span, uint32_t slot)
 {
 	return (uint64_t)(uintptr_t)span << 16 | slot;
@@ -35,13 +35,22 @@ static inline uint32_t alloc_entry_slot(uint64_t entry)
 #define ALLOC_MAGAZINE_COUNT 4095u
 #define ALLOC_MAGAZINE_TAKEN ((uint64_t)1 << 12)
 
+// A free slot in a magazine. The address is kept although it follows from the
+// place: what a malloc returns then hangs on one load.
+struct alloc_free_slot {
+	unsigned char *block;
+	uint64_t place;
+};
+
 struct alloc_magazine {
 	_Atomic uint64_t word;
-	_Atomic uint64_t *entries;
+	struct alloc_free_slot *entries;
 	uint32_t slot_bytes;
 	uint32_t room; // entries it may hold
 	_Atomic uint64_t refilled; // entries brought less entries taken away by the slow path
 };
+
+_Static_assert(sizeof(struct alloc_magazine) == ALLOC_MAGAZINE_BYTES, "the lookup tables count in these");
 
 struct alloc_bin {
 	struct alloc_span *current; // refills come from here
@@ -56,7 +65,7 @@ enum alloc_heap_state {
 };
 
 struct alloc_heap {
-	_Alignas(64) struct alloc_magazine magazines[ALLOC_CLASS_COUNT];
+	_Alignas(64) struct alloc_magazine magazines[ALLOC_CLASS_COUNT]; // first: see the tables of classes.h
 
 	// Foreign blocks freed here and not yet flushed: the word C counts their
 	// slot bytes and slack (alloc_pair_word). Owner only.

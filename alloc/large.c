@@ -4,8 +4,9 @@
 // Descriptors live in metadata and are found by address in a hash table. A
 // descriptor is out of the table and out of the books before its mapping is
 // unmapped or moved, so nobody else can be given the address meanwhile and meet
-// the old entry. The pool is a short list, oldest last, bounded in number and
-// bytes; a request takes the mapping nearest in size and trims or grows it.
+// the old entry. The pool is a short list, bounded in number and bytes, whose
+// members are split for smaller requests and joined with their neighbours when
+// they come back, so that pages that were faulted in once serve many sizes.
 
 #include "large.h"
 
@@ -171,31 +172,101 @@ static void *map_aligned(size_t size_bytes, size_t align)
 	return aligned;
 }
 
-// The pooled mapping nearest to the size, off the pool, if one is near enough:
-// at least half of it, at most twice.
-static struct alloc_large *take_pooled(size_t mapped_bytes, size_t align)
+static void pool_remove(struct alloc_large **link)
+{
+	struct alloc_large *large = *link;
+	*link = large->other_next;
+	large_n_pooled--;
+	large_pool_bytes -= mapped_of(large);
+}
+
+static void pool_insert(struct alloc_large *large)
+{
+	large->other_next = large_pool;
+	large_pool = large;
+	large_n_pooled++;
+	large_pool_bytes += mapped_of(large);
+}
+
+static uint64_t pooled_word(size_t mapped_bytes)
+{
+	return alloc_l_word((uint32_t)(mapped_bytes / ALLOC_PAGE_BYTES), 0, true);
+}
+
+// Moves the border between two neighbouring mappings, of which one may be new
+// or go. The walk sees both change at once.
+static void set_border(struct alloc_large *head, uint64_t head_word, struct alloc_large *tail, uint64_t tail_word,
+		       uintptr_t tail_base)
+{
+	alloc_directory_begin();
+	atomic_store_explicit(&head->word, head_word, memory_order_relaxed);
+	atomic_store_explicit(&tail->base, tail_base, memory_order_relaxed);
+	atomic_store_explicit(&tail->word, tail_word, memory_order_relaxed);
+	alloc_directory_end(0);
+}
+
+// Off the pool: the smallest mapping that is large enough, its rest left in the
+// pool under the descriptor *spare, which is then NULL; else the largest one of
+// at least half the size. NULL when there is neither.
+static struct alloc_large *take_pooled(size_t mapped_bytes, size_t align, struct alloc_large **spare)
 {
 	struct alloc_large **best = NULL;
-	size_t best_gap = mapped_bytes;
+	size_t best_bytes = 0;
 	alloc_lock_take(&alloc_large_lock);
 	for (struct alloc_large **link = &large_pool; *link; link = &(*link)->other_next) {
 		size_t have_bytes = mapped_of(*link);
-		size_t gap = have_bytes > mapped_bytes ? have_bytes - mapped_bytes : mapped_bytes - have_bytes;
-		if (gap < best_gap && have_bytes >= mapped_bytes / 2 &&
-		    (atomic_load_explicit(&(*link)->base, memory_order_relaxed) & (align - 1)) == 0 &&
-		    (align <= ALLOC_PAGE_BYTES || have_bytes >= mapped_bytes)) {
-			best = link;
-			best_gap = gap;
-		}
+		bool fits = have_bytes >= mapped_bytes, best_fits = best_bytes >= mapped_bytes;
+		if (atomic_load_explicit(&(*link)->base, memory_order_relaxed) & (align - 1) ||
+		    (!fits && (align > ALLOC_PAGE_BYTES || have_bytes < mapped_bytes / 2)))
+			continue;
+		if (best && (best_fits ? !fits || have_bytes >= best_bytes : !fits && have_bytes <= best_bytes))
+			continue;
+		best = link;
+		best_bytes = have_bytes;
 	}
 	struct alloc_large *large = best ? *best : NULL;
 	if (large) {
-		*best = large->other_next;
-		large_n_pooled--;
-		large_pool_bytes -= mapped_of(large);
+		pool_remove(best);
+		if (best_bytes > mapped_bytes && *spare) {
+			struct alloc_large *tail = *spare;
+			uintptr_t base = atomic_load_explicit(&large->base, memory_order_relaxed);
+			set_border(large, pooled_word(mapped_bytes), tail, pooled_word(best_bytes - mapped_bytes),
+				   base + mapped_bytes);
+			tail->pooled_at_ns = large->pooled_at_ns;
+			pool_insert(tail);
+			*spare = NULL;
+		}
 	}
 	alloc_lock_drop(&alloc_large_lock);
 	return large;
+}
+
+// Under the large lock: takes pooled neighbours of a mapping into it. Returns
+// descriptors that are free now.
+static struct alloc_large *join_neighbours(struct alloc_large *large)
+{
+	struct alloc_large *freed = NULL;
+	for (struct alloc_large **link = &large_pool; *link;) {
+		struct alloc_large *other = *link;
+		uintptr_t base = atomic_load_explicit(&large->base, memory_order_relaxed);
+		uintptr_t other_base = atomic_load_explicit(&other->base, memory_order_relaxed);
+		bool after = base + mapped_of(large) == other_base;
+		if (!after && other_base + mapped_of(other) != base) {
+			link = &other->other_next;
+			continue;
+		}
+		pool_remove(link);
+		alloc_directory_begin();
+		atomic_store_explicit(&large->word, pooled_word(mapped_of(large) + mapped_of(other)),
+				      memory_order_relaxed);
+		atomic_store_explicit(&large->base, after ? base : other_base, memory_order_relaxed);
+		atomic_store_explicit(&other->word, 0, memory_order_relaxed);
+		atomic_store_explicit(&other->base, 0, memory_order_relaxed);
+		alloc_directory_end(0);
+		other->other_next = freed;
+		freed = other;
+	}
+	return freed;
 }
 
 // Makes a mapping that is in no table mapped_bytes long. The word in the books
@@ -233,7 +304,8 @@ void *alloc_large_take(size_t size_bytes, size_t align, size_t *ret_dirty_bytes)
 	if (mapped_bytes < size_bytes || mapped_bytes / ALLOC_PAGE_BYTES > UINT32_MAX || !ready_table())
 		return NULL;
 	*ret_dirty_bytes = 0;
-	struct alloc_large *large = take_pooled(mapped_bytes, align);
+	struct alloc_large *spare = take_descriptor();
+	struct alloc_large *large = take_pooled(mapped_bytes, align, &spare);
 	if (large) {
 		*ret_dirty_bytes = mapped_of(large);
 		if (!resize_mapping(large, mapped_bytes, size_bytes)) {
@@ -242,17 +314,18 @@ void *alloc_large_take(size_t size_bytes, size_t align, size_t *ret_dirty_bytes)
 			*ret_dirty_bytes = 0;
 		}
 	}
-	if (!large) {
-		large = take_descriptor();
-		if (!large)
-			return NULL;
-		void *at = map_aligned(mapped_bytes, align);
-		if (!at) {
-			give_descriptor(large);
-			return NULL;
+	if (!large && spare) {
+		void *mapped = map_aligned(mapped_bytes, align);
+		if (mapped) {
+			large = spare;
+			spare = NULL;
+			set_mapping(large, (uintptr_t)mapped, live_word(mapped_bytes, size_bytes));
 		}
-		set_mapping(large, (uintptr_t)at, live_word(mapped_bytes, size_bytes));
 	}
+	if (spare)
+		give_descriptor(spare);
+	if (!large)
+		return NULL;
 	void *at = (void *)atomic_load_explicit(&large->base, memory_order_relaxed);
 	alloc_lock_take(&alloc_large_lock);
 	table_insert(large);
@@ -283,14 +356,16 @@ bool alloc_large_give(void *at)
 	size_t mapped_bytes = mapped_of(large);
 	bool pools = large_n_pooled < POOL_MAPPINGS_MAX && large_pool_bytes + mapped_bytes <= POOL_BYTES_MAX;
 	if (pools) {
-		atomic_store_explicit(&large->word,
-				      alloc_l_word((uint32_t)(mapped_bytes / ALLOC_PAGE_BYTES), 0, true),
-				      memory_order_release);
+		atomic_store_explicit(&large->word, pooled_word(mapped_bytes), memory_order_release);
 		large->pooled_at_ns = 0; // the next reclaim dates it
-		large->other_next = large_pool;
-		large_pool = large;
-		large_n_pooled++;
-		large_pool_bytes += mapped_bytes;
+		struct alloc_large *freed = join_neighbours(large);
+		pool_insert(large);
+		while (freed) {
+			struct alloc_large *next = freed->other_next;
+			freed->other_next = large_free;
+			large_free = freed;
+			freed = next;
+		}
 	}
 	alloc_lock_drop(&alloc_large_lock);
 	if (!pools)
@@ -330,11 +405,9 @@ size_t alloc_large_reclaim(uint64_t now_ns, bool all)
 			link = &large->other_next;
 			continue;
 		}
-		*link = large->other_next;
+		pool_remove(link);
 		large->other_next = gone;
 		gone = large;
-		large_n_pooled--;
-		large_pool_bytes -= mapped_of(large);
 		freed_bytes += mapped_of(large);
 	}
 	alloc_lock_drop(&alloc_large_lock);

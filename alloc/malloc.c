@@ -23,23 +23,35 @@
 
 #include "../libtelemetry/banned.h"
 
+// Keeps the compiler from computing one address in three ways.
+#define ONE_POINTER(p) __asm__("" : "+r"(p))
+
+static inline struct alloc_magazine *magazine_at(struct alloc_heap *heap, size_t offset)
+{
+	struct alloc_magazine *magazine = (struct alloc_magazine *)(void *)((unsigned char *)heap + offset);
+	ONE_POINTER(magazine);
+	return magazine;
+}
+
 // Out of the magazine, which has an entry, into the books.
 static inline void *take_slot(struct alloc_magazine *magazine, uint64_t word, size_t size_bytes, bool wide)
 {
-	uint32_t n = (uint32_t)word & ALLOC_MAGAZINE_COUNT;
-	uint64_t entry = atomic_load_explicit(&magazine->entries[n - 1], memory_order_relaxed);
+	size_t n = word & ALLOC_MAGAZINE_COUNT;
+	struct alloc_free_slot *entry = &magazine->entries[n - 1];
+	unsigned char *block = entry->block;
+	uint64_t place = entry->place;
 	atomic_store_explicit(&magazine->word, word + ALLOC_MAGAZINE_TAKEN - 1, memory_order_release);
-	struct alloc_span *span = alloc_entry_span(entry);
-	uint32_t slot = alloc_entry_slot(entry);
-	uint32_t slack_bytes = magazine->slot_bytes - (uint32_t)size_bytes;
-	uint32_t state = slack_bytes + ALLOC_STATE_LIVE;
+	struct alloc_span *span = alloc_entry_span(place);
+	size_t slot = place & 0xffff;
+	size_t slack_bytes = magazine->slot_bytes - size_bytes;
 	if (wide)
-		atomic_store_explicit(&((_Atomic uint16_t *)span->states)[slot], (uint16_t)state,
-				      memory_order_relaxed);
+		atomic_store_explicit(&((_Atomic uint16_t *)span->states)[slot],
+				      (uint16_t)(slack_bytes + ALLOC_STATE_LIVE), memory_order_relaxed);
 	else
-		atomic_store_explicit(&span->states[slot], (uint8_t)state, memory_order_relaxed);
-	alloc_word_add(&span->a, alloc_pair_word(1, slack_bytes));
-	return span->base + slot * magazine->slot_bytes;
+		atomic_store_explicit(&span->states[slot], (uint8_t)(slack_bytes + ALLOC_STATE_LIVE),
+				      memory_order_relaxed);
+	alloc_word_add(&span->a, (slack_bytes << 32) + 1);
+	return block;
 }
 
 void *alloc_take_slot(uint32_t class, size_t size_bytes)
@@ -73,12 +85,12 @@ void *alloc_malloc(size_t size_bytes)
 {
 	struct alloc_heap *heap = alloc_self;
 	if (TELE_LIKELY(size_bytes <= ALLOC_NARROW_BYTES)) {
-		struct alloc_magazine *magazine = &heap->magazines[alloc_small_class[(size_bytes + 15) >> 4]];
+		struct alloc_magazine *magazine = magazine_at(heap, alloc_small_magazine[(size_bytes + 15) >> 4]);
 		uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
 		if (TELE_LIKELY(word & ALLOC_MAGAZINE_COUNT))
 			return take_slot(magazine, word, size_bytes, false);
 	} else if (TELE_LIKELY(size_bytes <= ALLOC_SLOT_BYTES_MAX)) {
-		struct alloc_magazine *magazine = &heap->magazines[alloc_middle_class[(size_bytes + 127) >> 7]];
+		struct alloc_magazine *magazine = magazine_at(heap, alloc_middle_magazine[(size_bytes + 127) >> 7]);
 		uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
 		if (TELE_LIKELY(word & ALLOC_MAGAZINE_COUNT))
 			return take_slot(magazine, word, size_bytes, true);
@@ -134,21 +146,34 @@ static __attribute__((noinline)) void free_misused(struct alloc_span *span, void
 	alloc_block_slot(span, block, &slot, &state);
 }
 
-static inline void free_home(struct alloc_heap *heap, struct alloc_span *span, uint32_t slot, uint32_t state)
+static inline void put_entry(struct alloc_magazine *magazine, uint64_t word, void *block, struct alloc_span *span,
+			     size_t slot)
 {
-	alloc_word_add(&span->a, -alloc_pair_word(1, state - ALLOC_STATE_LIVE));
-	struct alloc_magazine *magazine =
-		(struct alloc_magazine *)(void *)((unsigned char *)heap + span->magazine_offset);
-	uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
-	uint32_t n = (uint32_t)word & ALLOC_MAGAZINE_COUNT;
-	if (TELE_UNLIKELY(n == magazine->room)) {
-		alloc_heap_spill(heap, span->class, (n + 1) / 2);
-		word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
-		n = (uint32_t)word & ALLOC_MAGAZINE_COUNT;
-	}
-	atomic_store_explicit(&magazine->entries[n], alloc_entry(span, slot), memory_order_relaxed);
+	struct alloc_free_slot *entry = &magazine->entries[word & ALLOC_MAGAZINE_COUNT];
+	entry->block = block;
+	entry->place = (uint64_t)(uintptr_t)span << 16 | slot;
 	// After the entry, for a fork that copies this thread in between.
 	atomic_store_explicit(&magazine->word, word + 1, memory_order_release);
+}
+
+// The magazine is full: half of it goes back to the spans.
+static __attribute__((noinline)) void put_spilling(struct alloc_heap *heap, void *block, struct alloc_span *span,
+						   size_t slot)
+{
+	struct alloc_magazine *magazine = magazine_at(heap, span->magazine_offset);
+	alloc_heap_spill(heap, span->class, (magazine->room + 1) / 2);
+	put_entry(magazine, atomic_load_explicit(&magazine->word, memory_order_relaxed), block, span, slot);
+}
+
+static inline void free_home(struct alloc_heap *heap, void *block, struct alloc_span *span, size_t slot, size_t state)
+{
+	alloc_word_add(&span->a, -(((state - ALLOC_STATE_LIVE) << 32) + 1));
+	struct alloc_magazine *magazine = magazine_at(heap, span->magazine_offset);
+	uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
+	if (TELE_UNLIKELY((word & ALLOC_MAGAZINE_COUNT) == magazine->room))
+		put_spilling(heap, block, span, slot);
+	else
+		put_entry(magazine, word, block, span, slot);
 }
 
 void alloc_free(void *block)
@@ -160,32 +185,37 @@ void alloc_free(void *block)
 		return;
 	}
 	struct alloc_span *span = alloc_span_of(segment, at);
+	ONE_POINTER(span);
 	struct alloc_heap *heap = alloc_self;
 	if (TELE_UNLIKELY(atomic_load_explicit(&span->heap, memory_order_relaxed) != heap)) {
 		free_slow(block);
 		return;
 	}
 	uint32_t offset = (uint32_t)at & (ALLOC_SPAN_BYTES - 1);
-	uint32_t slot = alloc_slot_of(span, offset);
-	_Atomic uint8_t *narrow = &span->states[slot];
+	size_t slot = alloc_slot_of(span, offset);
+	if (TELE_UNLIKELY((uint32_t)slot * span->slot_bytes != offset)) {
+		free_misused(span, block);
+		return;
+	}
 	if (TELE_LIKELY(span->slot_bytes <= ALLOC_NARROW_BYTES)) {
-		uint32_t state = atomic_load_explicit(narrow, memory_order_relaxed);
-		if (TELE_UNLIKELY(slot * span->slot_bytes != offset || state < ALLOC_STATE_LIVE)) {
+		_Atomic uint8_t *narrow = &span->states[slot];
+		size_t state = atomic_load_explicit(narrow, memory_order_relaxed);
+		if (TELE_UNLIKELY(state < ALLOC_STATE_LIVE)) {
 			free_misused(span, block);
 			return;
 		}
 		atomic_store_explicit(narrow, ALLOC_STATE_CACHED, memory_order_relaxed);
-		free_home(heap, span, slot, state);
+		free_home(heap, block, span, slot, state);
 		return;
 	}
 	_Atomic uint16_t *wide = &((_Atomic uint16_t *)span->states)[slot];
-	uint32_t state = atomic_load_explicit(wide, memory_order_relaxed);
-	if (TELE_UNLIKELY(slot * span->slot_bytes != offset || state < ALLOC_STATE_LIVE)) {
+	size_t state = atomic_load_explicit(wide, memory_order_relaxed);
+	if (TELE_UNLIKELY(state < ALLOC_STATE_LIVE)) {
 		free_misused(span, block);
 		return;
 	}
 	atomic_store_explicit(wide, ALLOC_STATE_CACHED, memory_order_relaxed);
-	free_home(heap, span, slot, state);
+	free_home(heap, block, span, slot, state);
 }
 
 void *alloc_calloc(size_t count, size_t size_bytes)

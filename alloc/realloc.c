@@ -76,8 +76,10 @@ void *alloc_realloc(void *block, size_t size_bytes)
 		if (old.run && alloc_run_resize(old.span, size_bytes))
 			return block;
 		if (!old.span && size_bytes > ALLOC_RUN_BYTES_MAX / 2) {
+			// Refused where joined neighbours are two mappings to the kernel.
 			void *resized = alloc_large_resize(block, size_bytes);
-			return resized ? resized : alloc_no_memory(size_bytes);
+			if (resized)
+				return resized;
 		}
 	}
 	return move_block(block, &old, size_bytes);

@@ -81,7 +81,8 @@ static uint32_t take_slots(struct alloc_span *span, struct alloc_magazine *magaz
 			ever |= pages;
 		}
 		alloc_state_write(span, slot, ALLOC_STATE_CACHED);
-		atomic_store_explicit(&magazine->entries[n + taken], alloc_entry(span, slot), memory_order_relaxed);
+		magazine->entries[n + taken] = (struct alloc_free_slot){
+			span->base + (size_t)slot * class->slot_bytes, alloc_entry(span, slot) };
 		touched |= pages;
 		taken++;
 		reused += slot < high;
@@ -96,11 +97,9 @@ static uint32_t take_slots(struct alloc_span *span, struct alloc_magazine *magaz
 	alloc_g_write(span, alloc_g_word(span->class, alloc_g_kept(g), resident, ever, high, 0));
 	// The last slot taken goes in first: the magazine hands out the lowest.
 	for (uint32_t i = 0, k = taken - 1; i < k; i++, k--) {
-		uint64_t entry = atomic_load_explicit(&magazine->entries[n + i], memory_order_relaxed);
-		atomic_store_explicit(&magazine->entries[n + i],
-				      atomic_load_explicit(&magazine->entries[n + k], memory_order_relaxed),
-				      memory_order_relaxed);
-		atomic_store_explicit(&magazine->entries[n + k], entry, memory_order_relaxed);
+		struct alloc_free_slot entry = magazine->entries[n + i];
+		magazine->entries[n + i] = magazine->entries[n + k];
+		magazine->entries[n + k] = entry;
 	}
 	alloc_word_add(&magazine->refilled, taken);
 	alloc_word_add(&magazine->word, taken);
@@ -207,7 +206,7 @@ static bool ready_magazine(struct alloc_magazine *magazine, uint32_t class)
 	if (magazine->room)
 		return true;
 	uint32_t room = alloc_classes[class].magazine_slots;
-	magazine->entries = alloc_meta_take(room * sizeof(uint64_t));
+	magazine->entries = alloc_meta_take(room * sizeof(struct alloc_free_slot));
 	if (!magazine->entries)
 		return false;
 	magazine->room = room;
@@ -254,7 +253,7 @@ void alloc_heap_spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
 	TELE_ASSERT(n <= count);
 	alloc_lock_take(&heap->lock);
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t entry = atomic_load_explicit(&magazine->entries[i], memory_order_relaxed);
+		uint64_t entry = magazine->entries[i].place;
 		struct alloc_span *span = alloc_entry_span(entry);
 		uint32_t slot = alloc_entry_slot(entry);
 		alloc_state_write(span, slot, ALLOC_STATE_FREE);
@@ -264,9 +263,7 @@ void alloc_heap_spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
 		alloc_heap_note_free(heap, span);
 	}
 	for (uint32_t i = n; i < count; i++)
-		atomic_store_explicit(&magazine->entries[i - n],
-				      atomic_load_explicit(&magazine->entries[i], memory_order_relaxed),
-				      memory_order_relaxed);
+		magazine->entries[i - n] = magazine->entries[i];
 	alloc_word_add(&magazine->refilled, -(uint64_t)n);
 	alloc_word_add(&magazine->word, -(uint64_t)n);
 	alloc_lock_drop(&heap->lock);

@@ -95,7 +95,9 @@ static inline uint64_t alloc_segment_canary(const struct alloc_segment *segment)
 // The span of a block of which `segment` is known to hold the address.
 static inline struct alloc_span *alloc_span_of(struct alloc_segment *segment, uintptr_t at)
 {
-	return &segment->spans[(at >> ALLOC_SPAN_SHIFT) & (ALLOC_SEGMENT_SPANS - 1)];
+	// spans[(at >> 16) & 63], as one shift and one mask.
+	size_t offset = (at >> (ALLOC_SPAN_SHIFT - 7)) & ((ALLOC_SEGMENT_SPANS - 1) * sizeof(struct alloc_span));
+	return (struct alloc_span *)(void *)((unsigned char *)segment->spans + offset);
 }
 
 // Which slot the offset falls into; exact for every offset of a span.

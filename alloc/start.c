@@ -28,7 +28,7 @@ void alloc_start(void)
 	const char *knobs = getenv("ROLLCALL_MALLOC");
 	if (knobs)
 		alloc_config_parse(&alloc_config, knobs);
-	alloc_thread_prepare();
+	alloc_thread_has_heap(); // the tables, before there is a second thread
 	pthread_atfork(alloc_before_fork, alloc_after_fork_parent, alloc_after_fork_child);
 	alloc_collect_register();
 }
