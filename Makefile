@@ -150,14 +150,13 @@ $(O)/tests/test_census_%: $(O)/tests/test_census_%.o $(call obj,$(TELE_SRC) $(CE
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LZ4_STATIC) -o $@
 
-# Tests of the malloc keep their own, link ours by its inner names, and count
-# its mappings (tests/alloc_shim.h).
-ALLOC_TESTED := $(filter-out $(O)/alloc/entry.o,$(ALLOC_OBJ))
+# Tests of the malloc keep their own, link ours by its inner names, count its
+# mappings and stand in for the publisher (tests/alloc_shim.h).
+ALLOC_TESTED := $(filter-out $(O)/alloc/entry.o,$(ALLOC_OBJ)) $(call obj,$(TELE_SRC))
 ALLOC_WRAPS := -Wl,--wrap=alloc_sys_map,--wrap=alloc_sys_unmap,--wrap=alloc_sys_remap,--wrap=alloc_sys_discard
-$(O)/tests/test_alloc_%: $(O)/tests/test_alloc_%.o $(ALLOC_TESTED) $(TEST_SUPPORT) $(O)/libtools.a $(O)/librollcall.a
+$(O)/tests/test_alloc_%: $(O)/tests/test_alloc_%.o $(ALLOC_TESTED)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS_ALL) $(ALLOC_WRAPS) $< $(ALLOC_TESTED) $(TEST_SUPPORT) $(O)/libtools.a $(O)/librollcall.a \
-		-lcmocka $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $(ALLOC_WRAPS) $^ -lcmocka $(LZ4_STATIC) -o $@
 
 # Programs for the black-box tests: they know the public header only.
 $(O)/tests/prog/%: tests/prog/%.c libtelemetry/rollcall.h

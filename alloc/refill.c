@@ -196,7 +196,9 @@ static bool steal(struct alloc_heap *heap, uint32_t class)
 	if (!span)
 		return false;
 	alloc_lock_take(&heap->lock);
-	alloc_heap_place(heap, span);
+	// Since it changed hands a drain or the reclaimer may have found it.
+	if (span->place == ALLOC_PLACE_NONE)
+		alloc_heap_place(heap, span);
 	alloc_lock_drop(&heap->lock);
 	return true;
 }

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The Rollcall developers
 //
 // A thread's heap is given up by a pthread key's destructor. Other destructors
-// may allocate after it, so it puts itself off until the last round that POSIX
-// promises; what comes after that goes through one shared heap behind a gate.
+// may allocate after it, so it puts itself off until the last round but one that
+// POSIX promises (the last is the sanitizers'); what comes after that goes
+// through one shared heap behind a gate.
 
 #include "thread.h"
 
@@ -25,7 +26,7 @@ static __thread unsigned exit_rounds __attribute__((tls_model("initial-exec")));
 
 static void on_exit_round(void *value)
 {
-	if (++exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(exit_key, value) == 0)
+	if (++exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1 && pthread_setspecific(exit_key, value) == 0)
 		return;
 	alloc_thread_exit();
 }

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The Rollcall developers
 //
 // Counts the allocator's mappings independently of it: every test_alloc_* is
-// linked with --wrap for the three calls that change what is mapped. Included
-// once, by the test itself. Also refuses calls on demand.
+// linked with --wrap for the three calls that change what is mapped. Also
+// refuses calls on demand, and stands in for the publisher. Included once, by
+// the test itself.
 
 #ifndef TESTS_ALLOC_SHIM_H
 #define TESTS_ALLOC_SHIM_H
@@ -14,6 +15,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+
+#include "../libtelemetry/collector.h"
 
 static _Atomic int64_t shim_mapped_bytes;
 static _Atomic bool shim_refuses_maps;
@@ -81,6 +85,34 @@ void *__wrap_alloc_sys_remap(void *at, size_t old_bytes, size_t new_bytes)
 int __wrap_alloc_sys_discard(void *at, size_t size_bytes)
 {
 	return shim_refuses_discards ? -22 : __real_alloc_sys_discard(at, size_bytes);
+}
+
+#define SHIM_COLLECTORS 128
+static struct rollcall_collector shim_collectors[SHIM_COLLECTORS];
+static uint32_t shim_n_collectors;
+static _Atomic uint32_t shim_last_event;
+
+int rollcall_collector_register(const struct rollcall_collector *collector)
+{
+	if (shim_n_collectors < SHIM_COLLECTORS)
+		shim_collectors[shim_n_collectors++] = *collector;
+	return 0;
+}
+
+uint64_t rollcall_clock_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) & ~(uint64_t)1023;
+}
+
+int rollcall_event(uint32_t type, uint64_t subject, uint64_t value, const char *text)
+{
+	(void)subject;
+	(void)value;
+	(void)text;
+	shim_last_event = type;
+	return 0;
 }
 
 #endif

@@ -224,7 +224,7 @@ static void *run_worker(void *argument)
 	struct worker *worker = argument;
 	// The reader is one thread among seventeen: let it have its share.
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
-	for (int round = 0;; round++) {
+	for (int round = 0;; round += 2) {
 		while (atomic_load(&phase) == round)
 			for (int i = 0; i < 32; i++)
 				one_operation(worker);
@@ -233,7 +233,6 @@ static void *run_worker(void *argument)
 			sched_yield();
 		if (atomic_load(&stops))
 			return NULL;
-		round++;
 	}
 }
 
