@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Rollcall developers
 //
 // The collectors: the books at every tick, residency when there is time for it,
-// one row a size class. The tick also drives the reclaim. The classes are read
-// by the one walk that the heap's own collector makes: class rows of a tick are
-// those of the same reading.
+// one row for each size class that was ever used, registered when it first is.
+// The tick also drives the reclaim. The classes are read by the one walk that
+// the heap's own collector makes: class rows of a tick are of the same reading.
 
 #include "collect.h"
 
@@ -28,6 +28,7 @@ static struct alloc_class_row collect_rows[ALLOC_CLASS_COUNT];
 static uint64_t collect_rows_at_ns;
 static _Atomic uint64_t collect_peak_bytes;
 static uint64_t collect_refused_bytes;
+static bool collect_is_registered[ALLOC_CLASS_COUNT];
 
 static uint64_t raise_peak(uint64_t live_bytes)
 {
@@ -69,6 +70,39 @@ static void report_refusals(void)
 	collect_refused_bytes = refused_bytes;
 }
 
+static void collect_class(void *context, uint64_t *raw, uint32_t n_values)
+{
+	uint32_t class = (uint32_t)(uintptr_t)context;
+	if (n_values < N_CLASS || !collect_rows_at_ns)
+		return;
+	struct tele_class_values *values = (struct tele_class_values *)raw;
+	const struct alloc_class_row *row = &collect_rows[class];
+	values->captured_at_ns = collect_rows_at_ns;
+	values->slot_bytes = alloc_classes[class].slot_bytes;
+	values->spans = row->spans;
+	values->live_slots = row->live_slots;
+	values->free_slots = row->free_slots;
+	values->returned_bytes = row->returned_bytes;
+	values->rounding_bytes = row->rounding_bytes;
+}
+
+// On the publisher's thread, between two entries of its own walk: what it
+// registers here it collects from the next tick on.
+static void register_class(uint32_t class)
+{
+	const struct rollcall_collector collector = {
+		.size = sizeof(collector),
+		.version = ROLLCALL_COLLECTOR_VERSION,
+		.section = "class",
+		.instance = class,
+		.n_values = N_CLASS,
+		.collect = collect_class,
+		.context = (void *)(uintptr_t)class,
+	};
+	rollcall_collector_register(&collector);
+	collect_is_registered[class] = true;
+}
+
 static void collect_heap(void *context, uint64_t *values, uint32_t n_values)
 {
 	(void)context;
@@ -81,6 +115,9 @@ static void collect_heap(void *context, uint64_t *values, uint32_t n_values)
 	alloc_walk(&reading, collect_rows);
 	collect_rows_at_ns = now_ns;
 	fill_heap((struct tele_heap_values *)values, &reading, now_ns);
+	for (uint32_t class = 1; class < ALLOC_CLASS_COUNT; class++)
+		if (collect_rows[class].spans && !collect_is_registered[class])
+			register_class(class);
 }
 
 static int read_heap_now(void *context, uint64_t *values, uint32_t n_values)
@@ -118,25 +155,9 @@ static void collect_residency(void *context, uint64_t *raw, uint32_t n_values)
 	values->segment_overhead_resident_bytes = buckets->segment_overhead_bytes;
 }
 
-static void collect_class(void *context, uint64_t *raw, uint32_t n_values)
-{
-	uint32_t class = (uint32_t)(uintptr_t)context;
-	if (n_values < N_CLASS || !collect_rows_at_ns)
-		return;
-	struct tele_class_values *values = (struct tele_class_values *)raw;
-	const struct alloc_class_row *row = &collect_rows[class];
-	values->captured_at_ns = collect_rows_at_ns;
-	values->slot_bytes = alloc_classes[class].slot_bytes;
-	values->spans = row->spans;
-	values->live_slots = row->live_slots;
-	values->free_slots = row->free_slots;
-	values->returned_bytes = row->returned_bytes;
-	values->rounding_bytes = row->rounding_bytes;
-}
-
 void alloc_collect_register(void)
 {
-	struct rollcall_collector collector = {
+	const struct rollcall_collector collector = {
 		.size = sizeof(collector),
 		.version = ROLLCALL_COLLECTOR_VERSION,
 		.section = "heap",
@@ -147,14 +168,4 @@ void alloc_collect_register(void)
 		.read_now = read_heap_now,
 	};
 	rollcall_collector_register(&collector);
-	collector.section = "class";
-	collector.n_values = N_CLASS;
-	collector.collect = collect_class;
-	collector.collect_slow = NULL;
-	collector.read_now = NULL;
-	for (uint32_t class = 1; class < ALLOC_CLASS_COUNT; class++) {
-		collector.instance = class;
-		collector.context = (void *)(uintptr_t)class;
-		rollcall_collector_register(&collector);
-	}
 }

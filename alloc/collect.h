@@ -6,8 +6,8 @@
 #ifndef ALLOC_COLLECT_H
 #define ALLOC_COLLECT_H
 
-// Registers the collectors of section `heap` and of every size class. Refusal
-// leaves the malloc as it is.
+// Registers the collector of section `heap`; those of the size classes follow as
+// classes are used. Refusal leaves the malloc as it is.
 void alloc_collect_register(void);
 
 #endif
