@@ -27,10 +27,8 @@ static uint32_t slot_bytes_of(uint32_t class)
 
 static uint32_t magazine_slots_of(uint32_t slot_bytes)
 {
-	if (slot_bytes <= 512)
-		return 128;
-	uint32_t slots = 65536 / slot_bytes;
-	return slots < 4 ? 4 : slots;
+	uint32_t slots = 32768 / slot_bytes;
+	return slots > 128 ? 128 : slots < 4 ? 4 : slots;
 }
 
 void alloc_classes_init(void)

@@ -18,7 +18,7 @@
 #include "../libtelemetry/banned.h"
 
 // How many spans without a live slot a class keeps to itself.
-#define EMPTY_SPANS_MAX 4u
+#define EMPTY_SPANS_MAX 2u
 
 __thread struct alloc_heap *alloc_self __attribute__((tls_model("initial-exec"))) = &alloc_heap_none;
 struct alloc_heap alloc_heap_none;
@@ -135,6 +135,12 @@ void alloc_heap_place(struct alloc_heap *heap, struct alloc_span *span)
 	alloc_queue_push(&bin->warm, span);
 }
 
+void alloc_heap_drop(struct alloc_heap *heap, struct alloc_span *span, bool idle)
+{
+	heap->bins[span->class].n_spans--;
+	alloc_central_give(span, idle);
+}
+
 void alloc_heap_note_free(struct alloc_heap *heap, struct alloc_span *span)
 {
 	struct alloc_bin *bin = &heap->bins[span->class];
@@ -147,7 +153,7 @@ void alloc_heap_note_free(struct alloc_heap *heap, struct alloc_span *span)
 		return;
 	alloc_heap_detach(heap, span);
 	if (empty && bin->n_empty >= EMPTY_SPANS_MAX)
-		alloc_central_give(span, false);
+		alloc_heap_drop(heap, span, false);
 	else
 		alloc_heap_place(heap, span);
 }

@@ -57,6 +57,7 @@ struct alloc_bin {
 	struct alloc_span *warm;    // spans with free slots on resident pages
 	struct alloc_span *cold;    // spans whose free slots need a page
 	uint32_t n_empty;	    // spans of warm whose slots are all free
+	uint32_t n_spans;	    // all of the class; a thief counts late
 };
 
 enum alloc_heap_state {
@@ -123,6 +124,9 @@ void alloc_heap_flush(struct alloc_heap *heap);
 // the span where it belongs. A span whose last slot this was goes to central
 // when the class has empty ones enough; it must not be looked at afterwards.
 void alloc_heap_note_free(struct alloc_heap *heap, struct alloc_span *span);
+
+// Under the heap's lock: gives a span whose slots are all free to central.
+void alloc_heap_drop(struct alloc_heap *heap, struct alloc_span *span, bool idle);
 
 // Under the heap's lock: off the queue the span is on, and onto the queue its
 // free slots ask for.

@@ -96,7 +96,7 @@ static uint32_t claim_span(struct alloc_heap *heap, struct alloc_span *span, boo
 		atomic_store_explicit(&span->pending, 0, memory_order_relaxed);
 	if (empty && (ripe || !pages)) {
 		alloc_heap_detach(heap, span);
-		alloc_central_give(span, true);
+		alloc_heap_drop(heap, span, true);
 		return 0;
 	}
 	if (!ripe)

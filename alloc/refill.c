@@ -53,57 +53,125 @@ static uint32_t next_free(const struct alloc_span *span, uint32_t slot, uint32_t
 	return n_slots;
 }
 
-// Moves up to `want` free slots of the span into the magazine: those on
-// resident pages, and with `open` those of the first page that is not. Returns
-// how many; fewer than `want` means that no more are there on these terms.
-static uint32_t take_slots(struct alloc_span *span, struct alloc_magazine *magazine, uint32_t want, bool open)
+// One taking from one span: the words as they will be, and what went where.
+struct taking {
+	struct alloc_span *span;
+	const struct alloc_class *class;
+	struct alloc_free_slot *entries;
+	uint32_t want, taken;
+	uint32_t resident, ever, high;
+	uint32_t touched;  // pages of the slots taken
+	uint32_t may_open; // pages that may become resident
+};
+
+// Whether a slot on these pages may be taken, opening them if need be.
+static bool admits(struct taking *taking, uint32_t pages)
 {
-	const struct alloc_class *class = &alloc_classes[span->class];
-	alloc_remote_fold(span);
-	uint64_t g = alloc_g_read(span);
-	uint32_t resident = alloc_g_resident(g), ever = alloc_g_ever(g), high = alloc_g_high(g);
-	uint32_t touched = 0, taken = 0, reused = 0;
-	uint32_t n = (uint32_t)atomic_load_explicit(&magazine->word, memory_order_relaxed) & ALLOC_MAGAZINE_COUNT;
-	uint32_t low = class->n_slots;
-	uint32_t slot = span->low;
-	while (taken < want && (slot = next_free(span, slot, class->n_slots)) < class->n_slots) {
-		uint32_t pages = pages_of_slot(slot, class->slot_bytes);
-		if (pages & ~resident) {
-			if (!open) {
-				low = slot < low ? slot : low;
-				if (slot >= high)
-					break;
-				slot++;
-				continue;
-			}
-			open = false;
-			resident |= pages;
-			ever |= pages;
+	uint32_t missing = pages & ~taking->resident;
+	if (missing) {
+		if (!taking->may_open)
+			return false;
+		uint32_t n_missing = (uint32_t)__builtin_popcount(missing);
+		taking->may_open = n_missing < taking->may_open ? taking->may_open - n_missing : 0;
+		taking->resident |= pages;
+		taking->ever |= pages;
+	}
+	taking->touched |= pages;
+	return true;
+}
+
+static void reverse(struct alloc_free_slot *entries, uint32_t n)
+{
+	for (uint32_t i = 0; i + 1 < n - i; i++) {
+		struct alloc_free_slot entry = entries[i];
+		entries[i] = entries[n - 1 - i];
+		entries[n - 1 - i] = entry;
+	}
+}
+
+// Slots that were used before, lowest first.
+static void take_used(struct taking *taking)
+{
+	struct alloc_span *span = taking->span;
+	uint32_t slot_bytes = taking->class->slot_bytes, n_left = span->n_free;
+	uint32_t slot = span->low, low = taking->high;
+	bool any_page = taking->resident == ALLOC_ALL_PAGES && !span->idle;
+	while (n_left && taking->taken < taking->want) {
+		slot = next_free(span, slot, taking->high);
+		TELE_ASSERT(slot < taking->high);
+		n_left--;
+		if (!any_page && !admits(taking, pages_of_slot(slot, slot_bytes))) {
+			low = slot < low ? slot : low;
+			slot++;
+			continue;
 		}
 		alloc_state_write(span, slot, ALLOC_STATE_CACHED);
-		magazine->entries[n + taken] = (struct alloc_free_slot){
-			span->base + (size_t)slot * class->slot_bytes, alloc_entry(span, slot) };
-		touched |= pages;
-		taken++;
-		reused += slot < high;
-		high = slot < high ? high : slot + 1;
+		taking->entries[taking->taken++] = (struct alloc_free_slot){
+			span->base + (size_t)slot * slot_bytes, alloc_entry(span, slot) };
+		span->n_free--;
 		slot++;
 	}
 	span->low = (uint16_t)(slot < low ? slot : low);
-	if (!taken)
-		return 0;
-	span->n_free = (uint16_t)(span->n_free - reused);
-	span->idle &= (uint16_t)~touched;
-	alloc_g_write(span, alloc_g_word(span->class, alloc_g_kept(g), resident, ever, high, 0));
-	// The last slot taken goes in first: the magazine hands out the lowest.
-	for (uint32_t i = 0, k = taken - 1; i < k; i++, k--) {
-		struct alloc_free_slot entry = magazine->entries[n + i];
-		magazine->entries[n + i] = magazine->entries[n + k];
-		magazine->entries[n + k] = entry;
+	reverse(taking->entries, taking->taken);
+}
+
+// Slots above the high water, as far as their pages go.
+static void take_fresh(struct taking *taking)
+{
+	struct alloc_span *span = taking->span;
+	uint32_t slot_bytes = taking->class->slot_bytes;
+	while (taking->taken < taking->want && taking->high < taking->class->n_slots) {
+		if (!admits(taking, pages_of_slot(taking->high, slot_bytes)))
+			return;
+		// As many as end where the row of resident pages ends.
+		uint32_t begin = taking->high * slot_bytes;
+		uint32_t page = (begin + slot_bytes - 1) / ALLOC_PAGE_BYTES;
+		uint32_t n_pages = (uint32_t)__builtin_ctz(~(taking->resident >> page));
+		uint32_t n = ((page + n_pages) * ALLOC_PAGE_BYTES - begin) / slot_bytes;
+		uint32_t n_most = taking->want - taking->taken;
+		n = n < n_most ? n : n_most;
+		n_most = taking->class->n_slots - taking->high;
+		n = n < n_most ? n : n_most;
+		struct alloc_free_slot *entries = &taking->entries[taking->taken];
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t slot = taking->high + i;
+			alloc_state_write(span, slot, ALLOC_STATE_CACHED);
+			entries[n - 1 - i] = (struct alloc_free_slot){ span->base + (size_t)slot * slot_bytes,
+								       alloc_entry(span, slot) };
+		}
+		taking->touched |= alloc_page_mask(begin / ALLOC_PAGE_BYTES, (begin + n * slot_bytes - 1) / ALLOC_PAGE_BYTES);
+		taking->high += n;
+		taking->taken += n;
 	}
-	alloc_word_add(&magazine->refilled, taken);
-	alloc_word_add(&magazine->word, taken);
-	return taken;
+}
+
+// Moves up to `want` free slots of the span into the magazine: those on
+// resident pages, and those of up to may_open pages that are not. Returns how
+// many; fewer than `want` means that no more are there on these terms.
+static uint32_t take_slots(struct alloc_span *span, struct alloc_magazine *magazine, uint32_t want, uint32_t may_open)
+{
+	alloc_remote_fold(span);
+	uint64_t g = alloc_g_read(span);
+	uint32_t n = (uint32_t)atomic_load_explicit(&magazine->word, memory_order_relaxed) & ALLOC_MAGAZINE_COUNT;
+	struct taking taking = {
+		.span = span,
+		.class = &alloc_classes[span->class],
+		.entries = &magazine->entries[n],
+		.want = want,
+		.resident = alloc_g_resident(g),
+		.ever = alloc_g_ever(g),
+		.high = alloc_g_high(g),
+		.may_open = may_open,
+	};
+	take_used(&taking);
+	take_fresh(&taking);
+	if (!taking.taken)
+		return 0;
+	span->idle &= (uint16_t)~taking.touched;
+	alloc_g_write(span, alloc_g_word(span->class, alloc_g_kept(g), taking.resident, taking.ever, taking.high, 0));
+	alloc_word_add(&magazine->refilled, taking.taken);
+	alloc_word_add(&magazine->word, taking.taken);
+	return taking.taken;
 }
 
 static void make_current(struct alloc_heap *heap, struct alloc_span *span)
@@ -112,6 +180,14 @@ static void make_current(struct alloc_heap *heap, struct alloc_span *span)
 	TELE_ASSERT(span->place == ALLOC_PLACE_NONE && !bin->current);
 	span->place = ALLOC_PLACE_CURRENT;
 	bin->current = span;
+}
+
+// The books run ahead of the truth by the pages a refill opens, so how many it
+// may open grows with the class: some half a per cent of what it holds.
+static uint32_t pages_to_open(const struct alloc_bin *bin)
+{
+	uint32_t pages = 1 + bin->n_spans / 12;
+	return pages < 4 ? pages : 4;
 }
 
 // Under the heap's lock: slots from resident pages of the heap's own spans,
@@ -130,7 +206,7 @@ static uint32_t fill(struct alloc_heap *heap, uint32_t class, uint32_t want, boo
 			make_current(heap, warm);
 		}
 		struct alloc_span *span = bin->current;
-		uint32_t got = take_slots(span, magazine, want - taken, false);
+		uint32_t got = take_slots(span, magazine, want - taken, 0);
 		taken += got;
 		if (taken == want)
 			break;
@@ -146,7 +222,7 @@ static uint32_t fill(struct alloc_heap *heap, uint32_t class, uint32_t want, boo
 	struct alloc_span *span = bin->cold;
 	alloc_heap_detach(heap, span);
 	make_current(heap, span);
-	taken = take_slots(span, magazine, want, true);
+	taken = take_slots(span, magazine, want, pages_to_open(bin));
 	TELE_ASSERT(taken);
 	return taken;
 }
@@ -168,6 +244,7 @@ static void assign(struct alloc_heap *heap, struct alloc_span *span, uint32_t cl
 	atomic_store_explicit(&span->kind, ALLOC_SPAN_SLOTS, memory_order_relaxed);
 	// Pairs with the loads in free and mail_span.
 	atomic_store_explicit(&span->heap, heap, memory_order_release);
+	heap->bins[class].n_spans++;
 	alloc_heap_place(heap, span);
 }
 
@@ -188,6 +265,7 @@ static bool steal(struct alloc_heap *heap, uint32_t class)
 		if (span) {
 			alloc_heap_detach(orphan, span);
 			alloc_remote_fold(span);
+			orphan->bins[class].n_spans--;
 			atomic_store_explicit(&span->heap, heap, memory_order_release);
 		}
 		alloc_lock_drop(&orphan->lock);
@@ -197,6 +275,7 @@ static bool steal(struct alloc_heap *heap, uint32_t class)
 		return false;
 	alloc_lock_take(&heap->lock);
 	// Since it changed hands a drain or the reclaimer may have found it.
+	heap->bins[class].n_spans++;
 	if (span->place == ALLOC_PLACE_NONE)
 		alloc_heap_place(heap, span);
 	alloc_lock_drop(&heap->lock);
