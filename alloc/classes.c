@@ -27,8 +27,8 @@ static uint32_t slot_bytes_of(uint32_t class)
 
 static uint32_t magazine_slots_of(uint32_t slot_bytes)
 {
-	uint32_t slots = 32768 / slot_bytes;
-	return slots > 128 ? 128 : slots < 4 ? 4 : slots;
+	uint32_t slots = (slot_bytes <= 1024 ? 32768 : 16384) / slot_bytes;
+	return slots > 128 ? 128 : slots < 2 ? 2 : slots;
 }
 
 void alloc_classes_init(void)

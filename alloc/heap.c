@@ -17,8 +17,12 @@
 
 #include "../libtelemetry/banned.h"
 
-// How many spans without a live slot a class keeps to itself.
-#define EMPTY_SPANS_MAX 2u
+// How many spans whose slots are all free a class keeps to itself: those of
+// small slots, which take a while to fill again.
+static uint32_t empty_spans_max(uint32_t class)
+{
+	return alloc_classes[class].slot_bytes <= 4096 ? 1 : 0;
+}
 
 __thread struct alloc_heap *alloc_self __attribute__((tls_model("initial-exec"))) = &alloc_heap_none;
 struct alloc_heap alloc_heap_none;
@@ -138,6 +142,7 @@ void alloc_heap_place(struct alloc_heap *heap, struct alloc_span *span)
 void alloc_heap_drop(struct alloc_heap *heap, struct alloc_span *span, bool idle)
 {
 	heap->bins[span->class].n_spans--;
+	heap->bins[span->class].n_holes -= span->n_free;
 	alloc_central_give(span, idle);
 }
 
@@ -152,7 +157,7 @@ void alloc_heap_note_free(struct alloc_heap *heap, struct alloc_span *span)
 	if (span->place == ALLOC_PLACE_WARM && !empty)
 		return;
 	alloc_heap_detach(heap, span);
-	if (empty && bin->n_empty >= EMPTY_SPANS_MAX)
+	if (empty && bin->n_empty >= empty_spans_max(span->class))
 		alloc_heap_drop(heap, span, false);
 	else
 		alloc_heap_place(heap, span);

@@ -46,7 +46,7 @@ struct alloc_magazine {
 	_Atomic uint64_t word;
 	struct alloc_free_slot *entries;
 	uint32_t slot_bytes;
-	uint32_t room; // entries it may hold
+	uint32_t room; // entries a free may leave in it; 0: frees go aside
 	_Atomic uint64_t refilled; // entries brought less entries taken away by the slow path
 };
 
@@ -58,7 +58,14 @@ struct alloc_bin {
 	struct alloc_span *cold;    // spans whose free slots need a page
 	uint32_t n_empty;	    // spans of warm whose slots are all free
 	uint32_t n_spans;	    // all of the class; a thief counts late
+	int64_t n_holes;	    // free slots below the high water of its spans
+	// While there are many holes: slots freed at home, not to be given out
+	// again before the holes of older spans. Owner only.
+	uint32_t n_aside;
+	struct alloc_free_slot *aside;
 };
+
+#define ALLOC_ASIDE_SLOTS 64u
 
 enum alloc_heap_state {
 	ALLOC_HEAP_OWNED,
@@ -114,8 +121,9 @@ void alloc_heaps_orphan_all(const struct alloc_heap *own, const struct alloc_hea
 // Drains what foreign threads sent first. False when there is no memory.
 bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class);
 
-// The owner puts `n` of the coldest slots of a magazine back into their spans.
-void alloc_heap_spill(struct alloc_heap *heap, uint32_t class, uint32_t n);
+// The owner's magazine of the class has no room for a slot that was freed: makes
+// some, or puts the slot aside and returns true.
+bool alloc_heap_make_room(struct alloc_heap *heap, uint32_t class, struct alloc_free_slot slot);
 
 // The owner empties all its magazines and its outbox.
 void alloc_heap_flush(struct alloc_heap *heap);

@@ -156,13 +156,13 @@ static inline void put_entry(struct alloc_magazine *magazine, uint64_t word, voi
 	atomic_store_explicit(&magazine->word, word + 1, memory_order_release);
 }
 
-// The magazine is full: half of it goes back to the spans.
-static __attribute__((noinline)) void put_spilling(struct alloc_heap *heap, void *block, struct alloc_span *span,
-						   size_t slot)
+static __attribute__((noinline)) void put_slowly(struct alloc_heap *heap, void *block, struct alloc_span *span,
+						 size_t slot)
 {
 	struct alloc_magazine *magazine = magazine_at(heap, span->magazine_offset);
-	alloc_heap_spill(heap, span->class, (magazine->room + 1) / 2);
-	put_entry(magazine, atomic_load_explicit(&magazine->word, memory_order_relaxed), block, span, slot);
+	struct alloc_free_slot entry = { block, (uint64_t)(uintptr_t)span << 16 | slot };
+	if (!alloc_heap_make_room(heap, span->class, entry))
+		put_entry(magazine, atomic_load_explicit(&magazine->word, memory_order_relaxed), block, span, slot);
 }
 
 static inline void free_home(struct alloc_heap *heap, void *block, struct alloc_span *span, size_t slot, size_t state)
@@ -170,8 +170,8 @@ static inline void free_home(struct alloc_heap *heap, void *block, struct alloc_
 	alloc_word_add(&span->a, -(((state - ALLOC_STATE_LIVE) << 32) + 1));
 	struct alloc_magazine *magazine = magazine_at(heap, span->magazine_offset);
 	uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
-	if (TELE_UNLIKELY((word & ALLOC_MAGAZINE_COUNT) == magazine->room))
-		put_spilling(heap, block, span, slot);
+	if (TELE_UNLIKELY((word & ALLOC_MAGAZINE_COUNT) >= magazine->room))
+		put_slowly(heap, block, span, slot);
 	else
 		put_entry(magazine, word, block, span, slot);
 }

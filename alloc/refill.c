@@ -18,6 +18,8 @@
 // How many orphans a refill looks at.
 #define ORPHANS_MAX 8
 
+#define HOLES_BYTES ((int64_t)1 << 20)
+
 // How often the slow path looks at the clock.
 #define POLL_EVERY 64u
 
@@ -56,6 +58,7 @@ static uint32_t next_free(const struct alloc_span *span, uint32_t slot, uint32_t
 // One taking from one span: the words as they will be, and what went where.
 struct taking {
 	struct alloc_span *span;
+	struct alloc_bin *bin;
 	const struct alloc_class *class;
 	struct alloc_free_slot *entries;
 	uint32_t want, taken;
@@ -109,6 +112,7 @@ static void take_used(struct taking *taking)
 		taking->entries[taking->taken++] = (struct alloc_free_slot){
 			span->base + (size_t)slot * slot_bytes, alloc_entry(span, slot) };
 		span->n_free--;
+		taking->bin->n_holes--;
 		slot++;
 	}
 	span->low = (uint16_t)(slot < low ? slot : low);
@@ -148,13 +152,15 @@ static void take_fresh(struct taking *taking)
 // Moves up to `want` free slots of the span into the magazine: those on
 // resident pages, and those of up to may_open pages that are not. Returns how
 // many; fewer than `want` means that no more are there on these terms.
-static uint32_t take_slots(struct alloc_span *span, struct alloc_magazine *magazine, uint32_t want, uint32_t may_open)
+static uint32_t take_slots(struct alloc_span *span, struct alloc_bin *bin, struct alloc_magazine *magazine,
+			   uint32_t want, uint32_t may_open)
 {
 	alloc_remote_fold(span);
 	uint64_t g = alloc_g_read(span);
 	uint32_t n = (uint32_t)atomic_load_explicit(&magazine->word, memory_order_relaxed) & ALLOC_MAGAZINE_COUNT;
 	struct taking taking = {
 		.span = span,
+		.bin = bin,
 		.class = &alloc_classes[span->class],
 		.entries = &magazine->entries[n],
 		.want = want,
@@ -206,7 +212,7 @@ static uint32_t fill(struct alloc_heap *heap, uint32_t class, uint32_t want, boo
 			make_current(heap, warm);
 		}
 		struct alloc_span *span = bin->current;
-		uint32_t got = take_slots(span, magazine, want - taken, 0);
+		uint32_t got = take_slots(span, bin, magazine, want - taken, 0);
 		taken += got;
 		if (taken == want)
 			break;
@@ -222,7 +228,7 @@ static uint32_t fill(struct alloc_heap *heap, uint32_t class, uint32_t want, boo
 	struct alloc_span *span = bin->cold;
 	alloc_heap_detach(heap, span);
 	make_current(heap, span);
-	taken = take_slots(span, magazine, want, pages_to_open(bin));
+	taken = take_slots(span, bin, magazine, want, pages_to_open(bin));
 	TELE_ASSERT(taken);
 	return taken;
 }
@@ -252,6 +258,7 @@ static void assign(struct alloc_heap *heap, struct alloc_span *span, uint32_t cl
 static bool steal(struct alloc_heap *heap, uint32_t class)
 {
 	struct alloc_span *span = NULL;
+	uint32_t holes = 0; // when it changed hands; later ones are counted here
 	if (atomic_load_explicit(&alloc_heap_n_orphans, memory_order_relaxed) == 0)
 		return false;
 	alloc_lock_take(&alloc_heaps_lock);
@@ -266,6 +273,8 @@ static bool steal(struct alloc_heap *heap, uint32_t class)
 			alloc_heap_detach(orphan, span);
 			alloc_remote_fold(span);
 			orphan->bins[class].n_spans--;
+			holes = span->n_free;
+			orphan->bins[class].n_holes -= holes;
 			atomic_store_explicit(&span->heap, heap, memory_order_release);
 		}
 		alloc_lock_drop(&orphan->lock);
@@ -276,6 +285,7 @@ static bool steal(struct alloc_heap *heap, uint32_t class)
 	alloc_lock_take(&heap->lock);
 	// Since it changed hands a drain or the reclaimer may have found it.
 	heap->bins[class].n_spans++;
+	heap->bins[class].n_holes += holes;
 	if (span->place == ALLOC_PLACE_NONE)
 		alloc_heap_place(heap, span);
 	alloc_lock_drop(&heap->lock);
@@ -284,7 +294,7 @@ static bool steal(struct alloc_heap *heap, uint32_t class)
 
 static bool ready_magazine(struct alloc_magazine *magazine, uint32_t class)
 {
-	if (magazine->room)
+	if (magazine->entries)
 		return true;
 	uint32_t room = alloc_classes[class].magazine_slots;
 	magazine->entries = alloc_meta_take(room * sizeof(struct alloc_free_slot));
@@ -301,7 +311,7 @@ bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class)
 		alloc_reclaim_poll();
 	if (!ready_magazine(magazine, class))
 		return false;
-	uint32_t want = magazine->room / 2;
+	uint32_t want = alloc_classes[class].magazine_slots / 2;
 	bool elsewhere = true; // other places may have resident slots
 	for (;;) {
 		elsewhere = elsewhere && (alloc_central_has_kept() ||
@@ -326,28 +336,81 @@ bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class)
 	}
 }
 
-void alloc_heap_spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
+// Under the heap's lock: cached slots back into their spans.
+static void give_back(struct alloc_heap *heap, uint32_t class, const struct alloc_free_slot *entries, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct alloc_span *span = alloc_entry_span(entries[i].place);
+		uint32_t slot = alloc_entry_slot(entries[i].place);
+		alloc_state_write(span, slot, ALLOC_STATE_FREE);
+		span->n_free++;
+		heap->bins[class].n_holes++;
+		if (slot < span->low)
+			span->low = (uint16_t)slot;
+		alloc_heap_note_free(heap, span);
+	}
+}
+
+// The owner puts the n coldest slots of a magazine back.
+static void spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
 {
 	struct alloc_magazine *magazine = &heap->magazines[class];
 	uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
 	uint32_t count = (uint32_t)word & ALLOC_MAGAZINE_COUNT;
 	TELE_ASSERT(n <= count);
 	alloc_lock_take(&heap->lock);
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t entry = magazine->entries[i].place;
-		struct alloc_span *span = alloc_entry_span(entry);
-		uint32_t slot = alloc_entry_slot(entry);
-		alloc_state_write(span, slot, ALLOC_STATE_FREE);
-		span->n_free++;
-		if (slot < span->low)
-			span->low = (uint16_t)slot;
-		alloc_heap_note_free(heap, span);
-	}
+	give_back(heap, class, magazine->entries, n);
 	for (uint32_t i = n; i < count; i++)
 		magazine->entries[i - n] = magazine->entries[i];
 	alloc_word_add(&magazine->refilled, -(uint64_t)n);
 	alloc_word_add(&magazine->word, -(uint64_t)n);
 	alloc_lock_drop(&heap->lock);
+}
+
+static void spill_aside(struct alloc_heap *heap, uint32_t class)
+{
+	struct alloc_bin *bin = &heap->bins[class];
+	alloc_lock_take(&heap->lock);
+	give_back(heap, class, bin->aside, bin->n_aside);
+	bin->n_aside = 0;
+	alloc_lock_drop(&heap->lock);
+}
+
+// More than a MiB of holes, and one slot in eight is one: new blocks should fill
+// those of old spans, not the slot that was freed last.
+static bool is_holey(const struct alloc_bin *bin, uint32_t class)
+{
+	const struct alloc_class *sizes = &alloc_classes[class];
+	return bin->n_holes * sizes->slot_bytes > HOLES_BYTES &&
+	       bin->n_holes * 8 > (int64_t)bin->n_spans * sizes->n_slots;
+}
+
+bool alloc_heap_make_room(struct alloc_heap *heap, uint32_t class, struct alloc_free_slot slot)
+{
+	struct alloc_magazine *magazine = &heap->magazines[class];
+	struct alloc_bin *bin = &heap->bins[class];
+	if (magazine->room) {
+		uint32_t count = (uint32_t)atomic_load_explicit(&magazine->word, memory_order_relaxed) &
+				 ALLOC_MAGAZINE_COUNT;
+		spill(heap, class, (count + 1) / 2);
+		if (!is_holey(bin, class))
+			return false;
+		if (!bin->aside)
+			bin->aside = alloc_meta_take(ALLOC_ASIDE_SLOTS * sizeof(struct alloc_free_slot));
+		if (!bin->aside)
+			return false;
+		magazine->room = 0;
+	}
+	bin->aside[bin->n_aside] = slot;
+	// As if it went straight into its span: takings less refills count it.
+	alloc_word_add(&magazine->refilled, -(uint64_t)1);
+	atomic_signal_fence(memory_order_release);
+	if (++bin->n_aside == ALLOC_ASIDE_SLOTS) {
+		spill_aside(heap, class);
+		if (!is_holey(bin, class))
+			magazine->room = alloc_classes[class].magazine_slots;
+	}
+	return true;
 }
 
 void alloc_heap_flush(struct alloc_heap *heap)
@@ -357,6 +420,8 @@ void alloc_heap_flush(struct alloc_heap *heap)
 		uint64_t word = atomic_load_explicit(&heap->magazines[c].word, memory_order_relaxed);
 		uint32_t count = (uint32_t)word & ALLOC_MAGAZINE_COUNT;
 		if (count)
-			alloc_heap_spill(heap, c, count);
+			spill(heap, c, count);
+		if (heap->bins[c].n_aside)
+			spill_aside(heap, c);
 	}
 }

@@ -170,6 +170,7 @@ static void drain_span(struct alloc_heap *heap, struct alloc_span *span, bool ow
 	alloc_g_write(span, alloc_g_word(alloc_g_class(g), alloc_g_kept(g), alloc_g_resident(g), alloc_g_ever(g),
 					 alloc_g_high(g), alloc_g_drained(g) + n));
 	span->n_free = (uint16_t)(span->n_free + n);
+	heap->bins[span->class].n_holes += n;
 	if (owns)
 		alloc_remote_fold(span);
 	alloc_heap_note_free(heap, span);

@@ -82,13 +82,32 @@ static void begin(void)
 	predicted_before = predicted_bytes();
 }
 
+// Reclaim may run between the two readings: of the predictions on either side
+// of the kernel's figure the nearer one counts, or the figure itself between.
+static double settled_prediction(double *ret_resident)
+{
+	double first = predicted_bytes();
+	double resident = anonymous_bytes() - anonymous_before + predicted_before;
+	double second = predicted_bytes();
+	double low = first < second ? first : second, high = first < second ? second : first;
+	*ret_resident = resident - predicted_before;
+	return first < 0 ? -1 : resident < low ? low : resident > high ? high : resident;
+}
+
 static void report(const char *phase, double seconds, double ops, double logical, double floor)
 {
-	double predicted = predicted_bytes();
+	double resident;
+	double predicted = settled_prediction(&resident);
 	printf("{\"phase\":\"%s\",\"ns\":%.3f,\"logical\":%.0f,\"resident\":%.0f,\"floor\":%.0f,\"predicted\":%.0f}\n",
-	       phase, ops > 0 ? seconds * 1e9 / ops : 0, logical, anonymous_bytes() - anonymous_before, floor,
+	       phase, ops > 0 ? seconds * 1e9 / ops : 0, logical, resident, floor,
 	       predicted < 0 ? -1 : predicted - predicted_before);
 	fflush(stdout);
+}
+
+// What alignment makes of a size, in the floors.
+static uint64_t rounded(uint64_t size)
+{
+	return (size + 15) & ~(uint64_t)15;
 }
 
 static void *filled(size_t size)
@@ -356,7 +375,7 @@ static void put_value(uint32_t i)
 	values[i] = filled(value_sizes[i]);
 	logical_bytes += value_sizes[i];
 	value_at[i] = packed_at;
-	packed_at += value_sizes[i];
+	packed_at += rounded(value_sizes[i]);
 	link_youngest(i);
 }
 
@@ -436,7 +455,7 @@ static void insert_pair(uint32_t i, int touch_every)
 {
 	keys[i] = filled(key_sizes[i]);
 	logical_bytes += key_sizes[i];
-	key_bytes += key_sizes[i];
+	key_bytes += (double)rounded(key_sizes[i]);
 	put_value(i);
 	if (touch_every && i % (uint32_t)touch_every == 0) {
 		uint32_t other = (uint32_t)(draw(&seed) % (i + 1));
@@ -464,17 +483,17 @@ static void tierlag(int touch_every, bool sampled, double quiet_s)
 	from = clock_s(false);
 	long promotions = n_pairs / 2;
 	for (long i = 0; i < promotions; i++) {
-		uint32_t key = (uint32_t)(draw(&seed) % n_pairs);
-		if (values[key]) {
-			unlink_pair(key);
-			link_youngest(key);
-			continue;
-		}
+		uint32_t key;
+		do
+			key = (uint32_t)(draw(&seed) % n_pairs);
+		while (values[key]);
 		put_value(key);
 		while (logical_bytes > budget)
 			drop_value(coldest(sampled));
 	}
 	report("promote", clock_s(false) - from, (double)promotions, logical_bytes, 0);
+	be_quiet(quiet_s / 2);
+	report("promote+idle", 0, 0, logical_bytes, 0);
 }
 
 static void tier400(void)
@@ -496,7 +515,7 @@ static void tier400(void)
 static double empty_floor(uint32_t n, void **blocks, const uint32_t *sizes)
 {
 	uint64_t at = 0, pages = 0, last = UINT64_MAX;
-	for (uint32_t i = 0; i < n; at += sizes[i], i++) {
+	for (uint32_t i = 0; i < n; at += rounded(sizes[i]), i++) {
 		if (!blocks[i])
 			continue;
 		uint64_t first = at / 4096, end = (at + sizes[i] - 1) / 4096;
