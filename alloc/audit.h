@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// A full recount of the books from the states of the slots, for tests and for
-// ROLLCALL_AUDIT=1.
+// A full recount of the books from the states of the slots, for tests.
 
 #ifndef ALLOC_AUDIT_H
 #define ALLOC_AUDIT_H

@@ -12,7 +12,10 @@
 
 #include "span.h"
 
-#define ALLOC_OUTBOX_SLOTS 64u
+// What a thread frees elsewhere waits until it is that many blocks or bytes: of
+// mixed sizes each flush then finds several blocks of a span.
+#define ALLOC_OUTBOX_SLOTS 256u
+#define ALLOC_OUTBOX_BYTES 262144u
 
 // Where a slot is: the span's address and the slot's number in one word.
 static inline uint64_t alloc_entry(const struct alloc_span *span, uint32_t slot)

@@ -12,7 +12,7 @@
 
 #include "../libtelemetry/banned.h"
 
-#define GROUPS 64u
+#define GROUPS (2 * ALLOC_OUTBOX_SLOTS)
 
 struct group {
 	struct alloc_span *span;
@@ -24,7 +24,8 @@ static void mail_span(struct alloc_span *span)
 {
 	// The exchange pairs with the one in drain_span: bits set before it are
 	// seen by the drain that resets it, or the span is mailed again.
-	while (!atomic_exchange_explicit(&span->mailed, 1, memory_order_acq_rel)) {
+	// (All of this and set_bit is seq_cst: a look that finds it mailed suffices.)
+	while (!atomic_load(&span->mailed) && !atomic_exchange(&span->mailed, 1)) {
 		struct alloc_heap *heap = atomic_load_explicit(&span->heap, memory_order_acquire);
 		if (heap) {
 			struct alloc_span *head = atomic_load_explicit(&heap->mail, memory_order_relaxed);
@@ -36,7 +37,7 @@ static void mail_span(struct alloc_span *span)
 		}
 		// Drained and given to central meanwhile. Whoever freed into its next
 		// life and found it mailed relies on the second look.
-		atomic_exchange_explicit(&span->mailed, 0, memory_order_acq_rel);
+		atomic_exchange(&span->mailed, 0);
 		if (!atomic_load_explicit(&span->heap, memory_order_acquire))
 			return;
 	}
@@ -45,7 +46,7 @@ static void mail_span(struct alloc_span *span)
 static void set_bit(struct alloc_span *span, uint32_t slot, uint32_t slack_bytes)
 {
 	uint64_t bit = (uint64_t)1 << (slot & 63);
-	uint64_t before = atomic_fetch_or_explicit(&span->remote[slot >> 6], bit, memory_order_acq_rel);
+	uint64_t before = atomic_fetch_or(&span->remote[slot >> 6], bit);
 	if (TELE_UNLIKELY(before & bit)) {
 		// B has counted it twice: take one back.
 		atomic_fetch_sub_explicit(&span->b, alloc_pair_word(1, slack_bytes), memory_order_relaxed);
@@ -73,7 +74,7 @@ static uint32_t group_of(struct group groups[GROUPS], struct alloc_span *span)
 void alloc_remote_flush(struct alloc_heap *heap)
 {
 	struct group groups[GROUPS] = { 0 };
-	uint8_t order[GROUPS];
+	uint16_t order[ALLOC_OUTBOX_SLOTS];
 	uint32_t n_groups = 0, n = heap->n_outbox;
 	if (n == 0)
 		return;
@@ -82,7 +83,7 @@ void alloc_remote_flush(struct alloc_heap *heap)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = group_of(groups, alloc_entry_span(heap->outbox[i]));
 		if (groups[at].slots++ == 0)
-			order[n_groups++] = (uint8_t)at;
+			order[n_groups++] = (uint16_t)at;
 		groups[at].slack_bytes += heap->outbox_slack_bytes[i];
 	}
 	for (uint32_t k = 0; k < n_groups; k++) {
@@ -111,7 +112,8 @@ void alloc_remote_free(struct alloc_heap *heap, struct alloc_span *span, uint32_
 			      memory_order_relaxed);
 	atomic_signal_fence(memory_order_release);
 	heap->n_outbox = n + 1;
-	if (n + 1 == ALLOC_OUTBOX_SLOTS)
+	if (n + 1 == ALLOC_OUTBOX_SLOTS ||
+	    alloc_pair_slots(atomic_load_explicit(&heap->c, memory_order_relaxed)) >= ALLOC_OUTBOX_BYTES)
 		alloc_remote_flush(heap);
 }
 
@@ -135,9 +137,9 @@ static uint32_t take_bits(struct alloc_span *span, uint32_t *ret_slack_bytes)
 	uint32_t n = 0, slack_bytes = 0;
 	uint32_t n_words = (alloc_classes[span->class].n_slots + 63) / 64;
 	for (uint32_t w = 0; w < n_words; w++) {
-		if (!atomic_load_explicit(&span->remote[w], memory_order_relaxed))
+		if (!atomic_load(&span->remote[w]))
 			continue;
-		uint64_t bits = atomic_exchange_explicit(&span->remote[w], 0, memory_order_acq_rel);
+		uint64_t bits = atomic_exchange(&span->remote[w], 0);
 		for (; bits; bits &= bits - 1) {
 			uint32_t slot = w * 64 + (uint32_t)__builtin_ctzll(bits);
 			uint32_t state = alloc_state_read(span, slot);
@@ -160,7 +162,7 @@ static uint32_t take_bits(struct alloc_span *span, uint32_t *ret_slack_bytes)
 
 static void drain_span(struct alloc_heap *heap, struct alloc_span *span, bool owns)
 {
-	atomic_exchange_explicit(&span->mailed, 0, memory_order_acq_rel);
+	atomic_exchange(&span->mailed, 0);
 	uint32_t slack_bytes;
 	uint32_t n = take_bits(span, &slack_bytes);
 	if (n == 0)
@@ -187,7 +189,7 @@ void alloc_remote_drain(struct alloc_heap *heap, bool owns)
 			drain_span(heap, span, owns);
 		} else {
 			// Taken over by another heap since: forward it.
-			atomic_exchange_explicit(&span->mailed, 0, memory_order_acq_rel);
+			atomic_exchange(&span->mailed, 0);
 			mail_span(span);
 		}
 		span = next;
