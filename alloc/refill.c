@@ -336,6 +336,15 @@ bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class)
 	}
 }
 
+// More than a MiB of holes, and one slot in eight is one: new blocks should fill
+// those of old spans, not the slot that was freed last. Under the heap's lock.
+static bool is_holey(const struct alloc_bin *bin, uint32_t class)
+{
+	const struct alloc_class *sizes = &alloc_classes[class];
+	return bin->n_holes * sizes->slot_bytes > HOLES_BYTES &&
+	       bin->n_holes * 8 > (int64_t)bin->n_spans * sizes->n_slots;
+}
+
 // Under the heap's lock: cached slots back into their spans.
 static void give_back(struct alloc_heap *heap, uint32_t class, const struct alloc_free_slot *entries, uint32_t n)
 {
@@ -351,8 +360,9 @@ static void give_back(struct alloc_heap *heap, uint32_t class, const struct allo
 	}
 }
 
-// The owner puts the n coldest slots of a magazine back.
-static void spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
+// The owner puts the n coldest slots of a magazine back. Returns whether the
+// class has many holes now.
+static bool spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
 {
 	struct alloc_magazine *magazine = &heap->magazines[class];
 	uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
@@ -364,25 +374,20 @@ static void spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
 		magazine->entries[i - n] = magazine->entries[i];
 	alloc_word_add(&magazine->refilled, -(uint64_t)n);
 	alloc_word_add(&magazine->word, -(uint64_t)n);
+	bool holey = is_holey(&heap->bins[class], class);
 	alloc_lock_drop(&heap->lock);
+	return holey;
 }
 
-static void spill_aside(struct alloc_heap *heap, uint32_t class)
+static bool spill_aside(struct alloc_heap *heap, uint32_t class)
 {
 	struct alloc_bin *bin = &heap->bins[class];
 	alloc_lock_take(&heap->lock);
 	give_back(heap, class, bin->aside, bin->n_aside);
 	bin->n_aside = 0;
+	bool holey = is_holey(bin, class);
 	alloc_lock_drop(&heap->lock);
-}
-
-// More than a MiB of holes, and one slot in eight is one: new blocks should fill
-// those of old spans, not the slot that was freed last.
-static bool is_holey(const struct alloc_bin *bin, uint32_t class)
-{
-	const struct alloc_class *sizes = &alloc_classes[class];
-	return bin->n_holes * sizes->slot_bytes > HOLES_BYTES &&
-	       bin->n_holes * 8 > (int64_t)bin->n_spans * sizes->n_slots;
+	return holey;
 }
 
 bool alloc_heap_make_room(struct alloc_heap *heap, uint32_t class, struct alloc_free_slot slot)
@@ -392,8 +397,7 @@ bool alloc_heap_make_room(struct alloc_heap *heap, uint32_t class, struct alloc_
 	if (magazine->room) {
 		uint32_t count = (uint32_t)atomic_load_explicit(&magazine->word, memory_order_relaxed) &
 				 ALLOC_MAGAZINE_COUNT;
-		spill(heap, class, (count + 1) / 2);
-		if (!is_holey(bin, class))
+		if (!spill(heap, class, (count + 1) / 2))
 			return false;
 		if (!bin->aside)
 			bin->aside = alloc_meta_take(ALLOC_ASIDE_SLOTS * sizeof(struct alloc_free_slot));
@@ -405,11 +409,8 @@ bool alloc_heap_make_room(struct alloc_heap *heap, uint32_t class, struct alloc_
 	// As if it went straight into its span: takings less refills count it.
 	alloc_word_add(&magazine->refilled, -(uint64_t)1);
 	atomic_signal_fence(memory_order_release);
-	if (++bin->n_aside == ALLOC_ASIDE_SLOTS) {
-		spill_aside(heap, class);
-		if (!is_holey(bin, class))
-			magazine->room = alloc_classes[class].magazine_slots;
-	}
+	if (++bin->n_aside == ALLOC_ASIDE_SLOTS && !spill_aside(heap, class))
+		magazine->room = alloc_classes[class].magazine_slots;
 	return true;
 }
 

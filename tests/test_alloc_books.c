@@ -436,6 +436,54 @@ static void ten_thousand_short_threads_leave_nothing_behind(void **state)
 	audit();
 }
 
+static void *_Atomic swapped[256];
+static _Atomic int crowd_at_work;
+
+static void *allocate_and_swap(void *argument)
+{
+	uint64_t seed = (uint64_t)(uintptr_t)argument * 2654435761u + 1;
+	for (int i = 0; i < 3000; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		size_t size_bytes = (seed >> 40) % 50 ? (seed >> 33) % 1500 : (seed >> 33) % 200000;
+		alloc_free(atomic_exchange(&swapped[(seed >> 56) & 255], alloc_malloc(size_bytes)));
+		if ((seed >> 20) % 3000 == 0)
+			break; // exits at random
+	}
+	atomic_fetch_sub(&crowd_at_work, 1);
+	return NULL;
+}
+
+// B2: mimalloc 1118, 929, 265.
+static void sixty_four_threads_balance_and_counters_never_fall(void **state)
+{
+	(void)state;
+	struct alloc_books before = read_books();
+	uint64_t last_mallocs = 0, last_frees = 0;
+	for (int round = 0; round < 3; round++) {
+		pthread_t threads[64];
+		crowd_at_work = 64;
+		for (uintptr_t i = 0; i < 64; i++)
+			assert_int_equal(pthread_create(&threads[i], NULL, allocate_and_swap, (void *)(i + 1)), 0);
+		do {
+			struct alloc_reading reading;
+			alloc_walk(&reading, NULL);
+			assert_true(alloc_books_balanced(&reading.books));
+			if (reading.settled)
+				assert_int_equal(reading.books.mapped_bytes, reading.counted_bytes);
+			assert_true(reading.mallocs >= last_mallocs && reading.frees >= last_frees);
+			last_mallocs = reading.mallocs;
+			last_frees = reading.frees;
+			usleep(1000);
+		} while (crowd_at_work);
+		for (int i = 0; i < 64; i++)
+			pthread_join(threads[i], NULL);
+		audit();
+	}
+	for (int i = 0; i < 256; i++)
+		alloc_free(atomic_exchange(&swapped[i], NULL));
+	assert_int_equal(read_books().live_bytes, before.live_bytes);
+}
+
 static void *free_elsewhere(void *block)
 {
 	alloc_free(block);
@@ -585,6 +633,7 @@ int main(void)
 		cmocka_unit_test(pointers_of_every_family_are_freed_and_resized),
 		cmocka_unit_test(impossible_requests_fail_as_documented),
 		cmocka_unit_test(ten_thousand_short_threads_leave_nothing_behind),
+		cmocka_unit_test(sixty_four_threads_balance_and_counters_never_fall),
 		cmocka_unit_test(a_block_freed_by_a_thread_that_ends_is_cache_and_then_free),
 		cmocka_unit_test(resizing_in_place_keeps_the_books),
 		cmocka_unit_test(calloc_of_used_memory_is_zero),
