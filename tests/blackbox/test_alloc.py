@@ -260,9 +260,8 @@ MUTANTS = {
     "a wrong clip at a page border": ("alloc/reclaim.c",
                                       "(begin + class->slot_bytes - 1) / ALLOC_PAGE_BYTES);",
                                       "begin / ALLOC_PAGE_BYTES);"),
-    "a mapping that is not counted": ("alloc/large.c",
-                                      "alloc_directory_end((int64_t)size_of_word(word) - before);",
-                                      "alloc_directory_end(word ? (int64_t)size_of_word(word) - before : 0);"),
+    "a segment that is not counted": ("alloc/directory.c", "alloc_directory_end((int64_t)ALLOC_SEGMENT_BYTES);",
+                                      "alloc_directory_end(0);"),
 }
 
 
