@@ -400,12 +400,19 @@ static void take_open(struct tele_attach *attach, uint64_t *row, size_t capacity
 	memcpy(row, open->rows + (size_t)(open->n_rows - 1) * open->n_fields, *n_fields * sizeof(*row));
 }
 
-int tele_attach_latest(struct tele_attach *attach, uint64_t *ret_row, size_t capacity,
-		       uint32_t *ret_n_fields, uint64_t *ret_seq, struct tele_error *ret_error)
+int tele_attach_latest_stored(struct tele_attach *attach, uint64_t *ret_row, size_t capacity,
+			      uint32_t *ret_n_fields, uint64_t *ret_seq)
 {
 	int failed = TELE_EOVERRUN;
 	for (int i = 0; i < LATEST_TRIES && failed == TELE_EOVERRUN; i++)
 		failed = try_latest(attach, ret_row, capacity, ret_n_fields, ret_seq);
+	return failed;
+}
+
+int tele_attach_latest(struct tele_attach *attach, uint64_t *ret_row, size_t capacity,
+		       uint32_t *ret_n_fields, uint64_t *ret_seq, struct tele_error *ret_error)
+{
+	int failed = tele_attach_latest_stored(attach, ret_row, capacity, ret_n_fields, ret_seq);
 	if (failed)
 		return tele_fail(ret_error, failed, "latest row of %s: %s", attach->path,
 				 tele_strerror(failed));

@@ -213,7 +213,8 @@ static bool copy_last_row(struct tele_attach *attach, uint64_t *ret_row)
 		memcpy(ret_row, ret_row - open->n_fields, 8 * (size_t)open->n_fields);
 		return true;
 	}
-	if (tele_attach_latest(attach, ret_row, open->n_fields, &n_fields, &seq, NULL))
+	// Not tele_attach_latest: of a dead process that comes here again.
+	if (tele_attach_latest_stored(attach, ret_row, open->n_fields, &n_fields, &seq))
 		return false;
 	memset(ret_row + n_fields, 0xff, 8 * (size_t)(open->n_fields - n_fields));
 	return true;

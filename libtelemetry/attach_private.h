@@ -77,6 +77,11 @@ int tele_attach_next_sealed(struct tele_attach *attach, size_t *ret_block_bytes,
 // dead, into attach->open. 1, 0 when there is none just now, an error.
 int tele_attach_read_open(struct tele_attach *attach, struct tele_error *ret_error);
 
+// The latest row as its slot has it, without what is open: as tele_attach_latest,
+// which may read what is open. 0, TELE_ENOTREADY, TELE_EOVERRUN, an error.
+int tele_attach_latest_stored(struct tele_attach *attach, uint64_t *ret_row, size_t capacity,
+			      uint32_t *ret_n_fields, uint64_t *ret_seq);
+
 void tele_open_rows_free(struct tele_open_rows *open);
 
 #endif
