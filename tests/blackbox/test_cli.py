@@ -8,7 +8,7 @@ import unittest
 
 from tests.blackbox.support import REPOSITORY, Case
 
-VERBS = ["run", "list", "top", "record", "replay", "report", "info", "gc", "doctor"]
+VERBS = ["run", "list", "top", "record", "replay", "report", "info", "import", "check", "diff", "gc", "doctor"]
 
 
 def read_text(name):
