@@ -29,7 +29,7 @@ struct analysis_watch {
 	unsigned outcome;
 	uint64_t boundary_seq;
 	uint64_t n_open; // by events, for rows that do not say
-	uint64_t last_open; // by the last row; TELE_UNKNOWN
+	uint64_t last_open, last_attempted; // by the last row; TELE_UNKNOWN
 	uint32_t n_devices;
 };
 
@@ -118,6 +118,7 @@ static void start_over(struct analysis_watch *watch)
 		.limits = watch->limits,
 		.boundary_seq = TELE_UNKNOWN,
 		.last_open = TELE_UNKNOWN,
+		.last_attempted = TELE_UNKNOWN,
 	};
 	analysis_verdicts_free(watch->engine);
 	analysis_classes_fini(&watch->classes);
@@ -248,10 +249,13 @@ static int take_row(struct analysis_watch *watch, const struct tele_record *reco
 		.is_inside = (n_open == TELE_UNKNOWN ? watch->n_open : n_open) > 0,
 	};
 #undef COUNT
-	// A candidate that ends again (timed, and at last kept) is no other one.
+	// A candidate that ends again (timed, and at last kept) is no other one: it
+	// closes nothing, and no candidate was begun unseen (a table of ends alone).
 	bool is_again = watch->boundary == ANALYSIS_CANDIDATE_END && n_open != TELE_UNKNOWN &&
-			watch->last_open != TELE_UNKNOWN && n_open >= watch->last_open;
+			watch->last_open != TELE_UNKNOWN && n_open >= watch->last_open &&
+			row.counts[ANALYSIS_ATTEMPTED] == watch->last_attempted;
 	watch->last_open = n_open;
+	watch->last_attempted = row.counts[ANALYSIS_ATTEMPTED];
 	if (watch->boundary_seq == record->seq && !is_again) {
 		row.boundary = watch->boundary;
 		row.outcome = watch->outcome;

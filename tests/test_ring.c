@@ -500,6 +500,36 @@ static void slots_survive_where_nothing_else_was_published(void **state)
 	test_ring_free(ring);
 }
 
+// Killed between the start of a chunk and its first row: the boundary lies over
+// the last sealed row.
+static void slots_are_laid_over_a_row_that_is_sealed(void **state)
+{
+	(void)state;
+	static uint64_t row[TELE_FIELDS_MAX];
+	uint32_t n_fields;
+	uint64_t seq;
+	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, true);
+	struct listener listener;
+	test_ring_steps(ring, 25);
+	tele_ring_seal(&ring->ring);
+	test_ring_claim(ring, "after the seal", true, true);
+	struct tele_attach *attach = attach_to(ring);
+	assert_int_equal(tele_attach_latest(attach, row, TELE_FIELDS_MAX, &n_fields, &seq, NULL), 0);
+	assert_true(seq == ring->n_records + 2);
+	assert_int_equal(n_fields, ring->plan.n_fields);
+	for (uint32_t f = tele_builtin_sections[TELE_SECTION_HOST].first_id; f < TELE_ID_COUNT; f++)
+		if (f < n_fields && tele_builtin_fields[f].section == TELE_SECTION_HOST)
+			assert_true(row[f] == ring->row[f]);
+	assert_true(row[tele_builtin_sections[TELE_SECTION_CENSUS].first_id + 1] == 1024);
+	tele_attach_close(attach);
+	start(&listener, ring, false);
+	listener.skips_check = true;
+	listen(&listener);
+	assert_true(listener.next_seq == ring->n_records + 3);
+	stop(&listener);
+	test_ring_free(ring);
+}
+
 // The same from a recorder's side: chunk and slots are two provisional blocks.
 static void a_recorder_gets_slots_of_the_dead_as_a_block(void **state)
 {
@@ -535,6 +565,7 @@ int main(void)
 		cmocka_unit_test(slots_of_a_dead_process_are_read_after_the_chunk),
 		cmocka_unit_test(a_drained_slot_is_not_read_again),
 		cmocka_unit_test(slots_survive_where_nothing_else_was_published),
+		cmocka_unit_test(slots_are_laid_over_a_row_that_is_sealed),
 		cmocka_unit_test(a_recorder_gets_slots_of_the_dead_as_a_block),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
