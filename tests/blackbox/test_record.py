@@ -64,7 +64,10 @@ class Recording(Case):
         trace = self.file("same.rct")
         self.rollcall("record", "-o", trace, "same")
         live = json.loads(self.rollcall("top", "--json", "same").stdout)
-        self.assertEqual(self.report(trace), live)
+        self.assertEqual(json.loads(self.rollcall("replay", "--json", trace).stdout), live)
+        for size in ("80x24", "120x40"):
+            screen = self.rollcall("top", "--once", "--size", size, "same").stdout
+            self.assertEqual(self.rollcall("replay", "--once", "--size", size, trace).stdout, screen)
 
     def test_run_records_from_the_first_row_to_the_last(self):
         trace = self.file("run.rct")
