@@ -179,6 +179,7 @@ static int add_app(struct analysis_classes *classes, const struct tele_field *fi
 int analysis_classes_extend(struct analysis_classes *classes, const struct tele_schema *schema)
 {
 	size_t n_before = classes->n_items;
+	uint32_t n_devices = classes->n_devices;
 	int result = 0;
 	if (schema->n_fields == classes->n_fields)
 		return 0;
@@ -186,13 +187,16 @@ int analysis_classes_extend(struct analysis_classes *classes, const struct tele_
 		result = add_rows(classes, schema, process_rows, TELE_ARRAY_LEN(process_rows), TELE_NO_INSTANCE);
 	for (uint32_t i = classes->n_fields; i < schema->n_fields && result >= 0; i++) {
 		const struct tele_field *field = &schema->fields[i];
-		if (field->builtin == TELE_ID_device_captured_at_ns)
-			result = add_rows(classes, schema, device_rows, TELE_ARRAY_LEN(device_rows), field->instance);
-		else
+		if (field->builtin != TELE_ID_device_captured_at_ns) {
 			result = add_app(classes, field, i);
+			continue;
+		}
+		result = add_rows(classes, schema, device_rows, TELE_ARRAY_LEN(device_rows), field->instance);
+		classes->n_devices++;
 	}
 	if (result < 0) {
 		classes->n_items = n_before;
+		classes->n_devices = n_devices;
 		return result;
 	}
 	classes->n_fields = schema->n_fields;
@@ -270,4 +274,9 @@ int analysis_classes_find(const struct analysis_classes *classes, const char *na
 uint32_t analysis_classes_device(const struct analysis_classes *classes, size_t index)
 {
 	return classes->sources[index].device;
+}
+
+bool analysis_classes_is_echo(const struct analysis_classes *classes, size_t index)
+{
+	return classes->n_devices == 1 && classes->sources[index].device != TELE_NO_INSTANCE;
 }

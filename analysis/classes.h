@@ -25,6 +25,7 @@ struct analysis_classes {
 	struct analysis_class_source *sources;
 	size_t n_items, capacity;
 	uint32_t n_fields; // of the schema, seen so far
+	uint32_t n_devices;
 	bool is_full;	   // ANALYSIS_CLASSES_MAX reached: later ones are left out
 };
 
@@ -46,5 +47,9 @@ int analysis_classes_find(const struct analysis_classes *classes, const char *na
 
 // The device a class is of, or TELE_NO_INSTANCE.
 uint32_t analysis_classes_device(const struct analysis_classes *classes, size_t index);
+
+// Whether it is a class of the only device, which says nothing that the
+// process's own class does not say.
+bool analysis_classes_is_echo(const struct analysis_classes *classes, size_t index);
 
 #endif

@@ -30,7 +30,6 @@ struct analysis_watch {
 	uint64_t boundary_seq;
 	uint64_t n_open; // by events, for rows that do not say
 	uint64_t last_open, last_attempted; // by the last row; TELE_UNKNOWN
-	uint32_t n_devices;
 };
 
 // ---- Limits -------------------------------------------------------------------
@@ -137,9 +136,6 @@ static int take_schema(struct analysis_watch *watch, const struct tele_schema *s
 			return -ENOMEM;
 		watch->values = values;
 		watch->n_values = watch->classes.n_items;
-		watch->n_devices = 0;
-		for (uint32_t i = 0; i < schema->n_fields; i++)
-			watch->n_devices += schema->fields[i].builtin == TELE_ID_device_captured_at_ns;
 	}
 	return 0;
 }
@@ -188,7 +184,7 @@ static uint64_t devices_total(const struct analysis_watch *watch, const struct t
 			return TELE_UNKNOWN;
 		sum += bytes;
 	}
-	return watch->n_devices ? sum : limit_of(&watch->limits, "device");
+	return watch->classes.n_devices ? sum : limit_of(&watch->limits, "device");
 }
 
 static uint64_t host_total(const struct analysis_watch *watch, const struct tele_record *record)
@@ -327,9 +323,7 @@ int analysis_watch_list(const struct analysis_watch *watch, struct analysis_verd
 		return -ENOMEM;
 	size_t n_all = analysis_verdicts_list(watch->engine, watch->look, list, max);
 	for (size_t i = 0; i < n_all; i++) {
-		bool is_echo = watch->n_devices == 1 &&
-			       analysis_classes_device(&watch->classes, list[i].class_index) != TELE_NO_INSTANCE;
-		if (!is_echo)
+		if (!analysis_classes_is_echo(&watch->classes, list[i].class_index))
 			list[n++] = list[i];
 	}
 	if (n == 0) {

@@ -95,7 +95,13 @@ static void a_process_has_the_keys_of_the_contract(void **state)
 			   "\"unreleased_contexts\":86}");
 	assert_holds(&out, "\"candidates\":{\"open\":1,\"declined\":82,\"link_failed\":13,"
 			   "\"non_dispatchable\":0,\"deduplicated\":0,\"failed\":0,\"timed\":61,"
-			   "\"kept\":8,\"phase\":\"B\"},\"verdicts\":[]}]\n");
+			   "\"kept\":8,\"phase\":\"B\"},\"verdicts\":[{\"class\":\"working_pools\",\"axis\":\"linked\","
+			   "\"shape\":\"growing\",\"slope\":");
+	assert_holds(&out, ",\"unit\":\"count\",\"points\":");
+	assert_holds(&out, ",\"by_outcome\":{\"declined\":");
+	assert_holds(&out, "\"forecast_candidates\":3");
+	assert_holds(&out, "\"sentence\":\"working pools grow so far: +1.00 per linked candidate, +102 MiB each (95 %: ");
+	assert_holds(&out, "\"is_headline\":true,\"is_so_far\":true,\"blame\":");
 	mon_out_fini(&out);
 	mon_model_fini(&model);
 	fixture_free(fixture);
