@@ -91,9 +91,11 @@ static void put_seconds(struct text *text, double seconds)
 		put(text, "%.0f days", seconds / 86400);
 }
 
-// "working_pools" is "working pools".
+// "working_pools" is "working pools", "rss_bytes" is "RSS".
 static void put_name(struct text *text, const char *name)
 {
+	if (strcmp(name, "rss_bytes") == 0)
+		name = "RSS";
 	for (; *name; name++)
 		put(text, "%c", *name == '_' ? ' ' : *name);
 }
@@ -102,7 +104,7 @@ static void put_name(struct text *text, const char *name)
 static bool is_plural(const char *name)
 {
 	size_t len = strlen(name);
-	return !strstr(name, "app.") && len > 0 && name[len - 1] == 's';
+	return !strstr(name, "app.") && strcmp(name, "rss_bytes") != 0 && len > 0 && name[len - 1] == 's';
 }
 
 static void put_extent(struct text *text, enum analysis_axis axis, double window)

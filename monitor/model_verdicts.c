@@ -78,10 +78,9 @@ static void quiet_text(const struct analysis_class *class, const struct analysis
 	if (growth->shape == ANALYSIS_DRAINING)
 		snprintf(buffer, size, "%s draining", name);
 	else if (growth->shape == ANALYSIS_ONE_TIME)
-		snprintf(buffer, size, "%s one step, then flat at %s", name,
-			 amount_text(class, growth->last, high, sizeof(high)));
+		snprintf(buffer, size, "%s one step, then flat", name);
 	else if (growth->shape == ANALYSIS_FLAT || strcmp(low, high) == 0)
-		snprintf(buffer, size, "%s flat at %s", name, high);
+		snprintf(buffer, size, "%s flat", name);
 	else
 		snprintf(buffer, size, "%s bounded %s..%s", name, low, high);
 }
