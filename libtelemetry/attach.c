@@ -78,11 +78,14 @@ static int check_layout(const struct tele_layout *layout, uint64_t file_bytes,
 	return 0;
 }
 
-static int open_file(const char *path, struct tele_attach *attach, uint64_t *ret_file_bytes,
+// The file `name` of a directory; `path` is what it is called in errors.
+static int open_file(int directory_fd, const char *name, const char *path,
+		     struct tele_attach *attach, uint64_t *ret_file_bytes,
 		     struct tele_error *ret_error)
 {
 	struct stat status;
-	attach->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	attach->fd = openat(directory_fd, name,
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (attach->fd < 0)
 		return tele_fail(ret_error, -errno, "cannot open %s: %s", path, strerrordesc_np(errno));
 	if (fstat(attach->fd, &status) < 0)
@@ -93,6 +96,7 @@ static int open_file(const char *path, struct tele_attach *attach, uint64_t *ret
 		return tele_fail(ret_error, TELE_ETRUNCATED, "%s is too short for a segment", path);
 	if ((uint64_t)status.st_size > TELE_SEGMENT_BYTES_MAX)
 		return tele_fail(ret_error, TELE_ELIMIT, "%s is too long for a segment", path);
+	attach->owner = status.st_uid;
 	*ret_file_bytes = (uint64_t)status.st_size;
 	return 0;
 }
@@ -110,7 +114,8 @@ static int read_header(struct tele_attach *attach, uint64_t file_bytes, struct t
 	return check_layout(&attach->layout, file_bytes, ret_error);
 }
 
-int tele_attach_open(const char *path, struct tele_attach **ret_attach, struct tele_error *ret_error)
+int tele_attach_open_at(int directory_fd, const char *name, const char *path,
+			struct tele_attach **ret_attach, struct tele_error *ret_error)
 {
 	uint64_t file_bytes = 0;
 	struct tele_attach *attach = calloc(1, sizeof(*attach));
@@ -120,7 +125,7 @@ int tele_attach_open(const char *path, struct tele_attach **ret_attach, struct t
 	int failed = tele_fail(ret_error, -ENAMETOOLONG, "path too long: %.64s...", path);
 	if ((size_t)snprintf(attach->path, sizeof(attach->path), "%s", path) >= sizeof(attach->path))
 		goto fail;
-	failed = open_file(path, attach, &file_bytes, ret_error);
+	failed = open_file(directory_fd, name, path, attach, &file_bytes, ret_error);
 	if (!failed)
 		failed = read_header(attach, file_bytes, ret_error);
 	if (failed)
@@ -146,6 +151,11 @@ int tele_attach_open(const char *path, struct tele_attach **ret_attach, struct t
 fail:
 	tele_attach_close(attach);
 	return failed;
+}
+
+int tele_attach_open(const char *path, struct tele_attach **ret_attach, struct tele_error *ret_error)
+{
+	return tele_attach_open_at(AT_FDCWD, path, path, ret_attach, ret_error);
 }
 
 void tele_attach_close(struct tele_attach *attach)
@@ -181,7 +191,9 @@ uint64_t tele_attach_segment_bytes(const struct tele_attach *attach)
 
 bool tele_attach_is_evidence(const struct tele_attach *attach)
 {
-	return attach->control[TELE_CONTROL_EVIDENCE] != 0;
+	// What stands in a slot has not come to the publisher yet, who would say so.
+	return attach->control[TELE_CONTROL_EVIDENCE] != 0 ||
+	       attach->control[TELE_CONTROL_CLAIMED] != attach->control[TELE_CONTROL_DRAINED];
 }
 
 uint64_t tele_attach_heartbeat_ns(const struct tele_attach *attach)
@@ -267,7 +279,7 @@ bool tele_attach_is_locked(const struct tele_attach *attach)
 	return fcntl(attach->fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-static bool is_heartbeat_old(const struct tele_attach *attach)
+bool tele_attach_is_heartbeat_old(const struct tele_attach *attach)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -278,24 +290,18 @@ static bool is_heartbeat_old(const struct tele_attach *attach)
 	return now_ns > heartbeat && now_ns - heartbeat > tele_max_u64(limit, STALE_LEAST_NS);
 }
 
-static bool is_other_boot(const struct tele_identity *identity)
+bool tele_attach_is_of_other_boot(const struct tele_attach *attach)
 {
 	static uint64_t boot[2];
+	const struct tele_identity *identity = &attach->instance.identity;
 	if (!boot[0] && !boot[1]) {
 		char text[64] = "";
 		int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 		ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 		if (fd >= 0)
 			close(fd);
-		unsigned digits = 0;
-		for (ssize_t i = 0; i < n && digits < 32; i++) {
-			const char *hex = "0123456789abcdef";
-			const char *at = text[i] ? strchr(hex, text[i]) : NULL;
-			if (!at)
-				continue;
-			boot[digits / 16] = boot[digits / 16] << 4 | (uint64_t)(at - hex);
-			digits++;
-		}
+		if (n > 0)
+			tele_boot_id_parse(text, boot);
 	}
 	return (boot[0] || boot[1]) &&
 	       (boot[0] != identity->boot_id[0] || boot[1] != identity->boot_id[1]);
@@ -307,15 +313,15 @@ static enum tele_state state_of(const struct tele_attach *attach)
 	uint64_t written = attach->control[TELE_CONTROL_STATE];
 	if (written == TELE_EXITED || written == TELE_REPLACED)
 		return (enum tele_state)written;
-	if (is_other_boot(identity))
+	if (tele_attach_is_of_other_boot(attach))
 		return TELE_KILLED;
 	if (written == TELE_LIVE && tele_attach_is_locked(attach))
-		return is_heartbeat_old(attach) ? TELE_STALE : TELE_LIVE;
+		return tele_attach_is_heartbeat_old(attach) ? TELE_STALE : TELE_LIVE;
 	if (written == TELE_STARTING && tele_attach_is_locked(attach))
 		return TELE_STARTING;
 	bool is_hidden = is_of_other_namespace(identity);
 	bool is_alive = !is_hidden && is_process_alive(identity);
-	if (written == TELE_LIVE && !is_heartbeat_old(attach) && (is_alive || is_hidden))
+	if (written == TELE_LIVE && !tele_attach_is_heartbeat_old(attach) && (is_alive || is_hidden))
 		return TELE_LIVE_UNLOCKED;
 	if (written == TELE_PARKED && is_hidden)
 		return TELE_PARKED;
@@ -329,9 +335,11 @@ static enum tele_state state_of(const struct tele_attach *attach)
 int tele_attach_refresh(struct tele_attach *attach, struct tele_error *ret_error)
 {
 	int failed = tele_attach_read_control(attach);
-	if (failed)
+	if (failed) {
+		attach->instance.state = TELE_UNREADABLE;
 		return tele_fail(ret_error, failed, "cannot read %s: %s", attach->path,
 				 tele_strerror(failed));
+	}
 	attach->instance.state = state_of(attach);
 	return tele_attach_read_schema(attach, ret_error);
 }

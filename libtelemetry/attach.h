@@ -31,7 +31,8 @@ struct tele_instance *tele_attach_instance(struct tele_attach *attach);
 const char *tele_attach_path(const struct tele_attach *attach);
 
 // Size of the segment file in bytes, and whether it holds candidates or census
-// records, which makes it evidence that only `gc` removes.
+// records, or a boundary that nobody drained, which makes it evidence that only
+// `gc` removes.
 uint64_t tele_attach_segment_bytes(const struct tele_attach *attach);
 bool tele_attach_is_evidence(const struct tele_attach *attach);
 
@@ -41,7 +42,7 @@ uint64_t tele_attach_rows_published(const struct tele_attach *attach);
 
 // Reads the control page again: state (by lock, heartbeat and process), schema
 // growth. Returns 1 when the schema has grown, else 0; an error when the file
-// is damaged or gone.
+// is damaged or gone, with the state `unreadable` where it cannot be read.
 int tele_attach_refresh(struct tele_attach *attach, struct tele_error *ret_error);
 
 // The latest row, without decoding any history: one small read. ret_row has

@@ -11,6 +11,8 @@
 #include "segment.h"
 #include "strings.h"
 
+#include <sys/types.h>
+
 // What the open chunk and undrained slots hold, decoded: first what stood in
 // the chunk, then what was taken from slots.
 struct tele_open_rows {
@@ -34,6 +36,7 @@ struct tele_open_rows {
 
 struct tele_attach {
 	int fd;
+	uid_t owner; // of the file that is open
 	char path[512];
 	struct tele_layout layout;
 	struct tele_instance instance;
@@ -55,6 +58,17 @@ struct tele_attach {
 	uint8_t *provisional;
 	size_t provisional_capacity_bytes;
 };
+
+// As tele_attach_open, of the file `name` in an open directory, whatever has
+// become of the directory's own name. `path` is how to call it.
+int tele_attach_open_at(int directory_fd, const char *name, const char *path,
+			struct tele_attach **ret_attach, struct tele_error *ret_error);
+
+// Whether the publisher has given no sign of life for five periods and a second.
+bool tele_attach_is_heartbeat_old(const struct tele_attach *attach);
+
+// Whether the process was of another boot of the machine.
+bool tele_attach_is_of_other_boot(const struct tele_attach *attach);
 
 // Reads exactly n_bytes at offset, or fails: TELE_ETRUNCATED, -errno.
 int tele_attach_pread(const struct tele_attach *attach, void *bytes, size_t n_bytes,

@@ -60,23 +60,29 @@ static struct tele_found *append(struct tele_found_list *list)
 	return item;
 }
 
-// Opens (again) what is not open. 1 when that succeeded.
-static int open_item(struct tele_found *item, uid_t owner)
+// Opens (again) what is not open. 1 when that succeeded. What the directory's
+// name leads to by now does not matter: the file is opened in the directory that
+// was checked, and its owner is that of the file that is open.
+static int open_item(struct tele_found *item, int directory_fd, const char *name, uid_t owner)
 {
-	struct stat status;
-	if (lstat(item->path, &status) < 0 || status.st_uid != owner) {
+	struct tele_attach *attach;
+	if (tele_attach_open_at(directory_fd, name, item->path, &attach, &item->error))
+		return 0;
+	if (attach->owner != owner) {
+		tele_attach_close(attach);
 		tele_fail(&item->error, TELE_EUNSAFE, "%s does not belong to its directory's owner",
 			  item->path);
 		return 0;
 	}
+	item->attach = attach;
 	item->error.code = 0;
 	item->error.text[0] = '\0';
-	return tele_attach_open(item->path, &item->attach, &item->error) == 0;
+	return 1;
 }
 
-// One directory. Returns changes, or an error.
-static int scan_directory(const char *directory, struct tele_found_list *list, bool *ret_seen,
-			  size_t seen_capacity, struct tele_error *ret_error)
+// One directory, of `owner`, or of anyone (-1). Returns changes, or an error.
+static int scan_directory(const char *directory, uid_t owner, struct tele_found_list *list,
+			  bool *ret_seen, size_t seen_capacity, struct tele_error *ret_error)
 {
 	struct stat status;
 	int changes = 0;
@@ -85,7 +91,13 @@ static int scan_directory(const char *directory, struct tele_found_list *list, b
 		return 0;
 	if (fd < 0)
 		return tele_fail(ret_error, -errno, "cannot open %s: %s", directory, strerrordesc_np(errno));
-	if (fstat(fd, &status) < 0 || (status.st_mode & 022)) {
+	bool is_known = fstat(fd, &status) == 0;
+	if (is_known && owner != (uid_t)-1 && status.st_uid != owner) {
+		close(fd);
+		return tele_fail(ret_error, TELE_EUNSAFE, "%s does not belong to user %u", directory,
+				 (unsigned)owner);
+	}
+	if (!is_known || (status.st_mode & 022)) {
 		close(fd);
 		return tele_fail(ret_error, TELE_EUNSAFE,
 				 "others may write into %s; make it yours alone (chmod 700)", directory);
@@ -111,7 +123,7 @@ static int scan_directory(const char *directory, struct tele_found_list *list, b
 		if (item->attach)
 			tele_attach_refresh(item->attach, &item->error);
 		else
-			changes += open_item(item, status.st_uid);
+			changes += open_item(item, fd, entry->d_name, status.st_uid);
 		size_t index = (size_t)(item - list->items);
 		if (index < seen_capacity)
 			ret_seen[index] = true;
@@ -132,15 +144,14 @@ static int scan_all_users(struct tele_found_list *list, bool *seen, size_t seen_
 	for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
 		char path[512];
 		char *end;
-		struct stat status;
 		if (strncmp(entry->d_name, "rollcall-", 9) != 0 || entry->d_name[9] < '0' ||
 		    entry->d_name[9] > '9')
 			continue;
 		unsigned long uid = strtoul(entry->d_name + 9, &end, 10);
 		snprintf(path, sizeof(path), "/dev/shm/%s", entry->d_name);
-		if (*end || lstat(path, &status) < 0 || !S_ISDIR(status.st_mode) || status.st_uid != uid)
+		if (*end || uid >= (uid_t)-1)
 			continue;
-		int changed = scan_directory(path, list, seen, seen_capacity, NULL);
+		int changed = scan_directory(path, (uid_t)uid, list, seen, seen_capacity, NULL);
 		changes += changed > 0 ? changed : 0;
 	}
 	closedir(entries);
@@ -172,8 +183,8 @@ int tele_discover(const char *directory, struct tele_found_list *list, struct te
 	} else {
 		changes = directory ? 0 : tele_default_directory(own, sizeof(own));
 		if (changes == 0)
-			changes = scan_directory(directory ? directory : own, list, seen, SEGMENTS_MAX,
-						 ret_error);
+			changes = scan_directory(directory ? directory : own, (uid_t)-1, list, seen,
+						 SEGMENTS_MAX, ret_error);
 		else
 			tele_fail(ret_error, changes, "ROLLCALL_DIR is too long");
 	}
@@ -209,9 +220,13 @@ bool tele_is_removable(struct tele_attach *attach)
 	if (tele_attach_refresh(attach, &error) < 0)
 		return false;
 	enum tele_state state = attach->instance.state;
-	// Killed and exited processes are gone by lock, process and heartbeat; a
-	// replaced one lives on as another program, and never publishes here again.
+	if (tele_attach_is_locked(attach))
+		return false;
 	if (state == TELE_EXITED)
-		return !tele_attach_is_locked(attach);
-	return state == TELE_KILLED || state == TELE_REPLACED;
+		return true;
+	// A replaced one lives on as another program, and never publishes here again.
+	if (state != TELE_KILLED && state != TELE_REPLACED)
+		return false;
+	// That a process is gone may be wrong where its /proc is another one's.
+	return tele_attach_is_heartbeat_old(attach) || tele_attach_is_of_other_boot(attach);
 }

@@ -172,3 +172,20 @@ int tele_header_decode(const uint64_t words[TELE_HEADER_WORDS], struct tele_iden
 	};
 	return 0;
 }
+
+void tele_boot_id_parse(const char *text, uint64_t ret_id[2])
+{
+	unsigned digits = 0;
+	ret_id[0] = ret_id[1] = 0;
+	for (const char *at = text; *at && digits < 32; at++) {
+		unsigned value;
+		if (*at >= '0' && *at <= '9')
+			value = (unsigned)(*at - '0');
+		else if (*at >= 'a' && *at <= 'f')
+			value = (unsigned)(*at - 'a') + 10;
+		else
+			continue;
+		ret_id[digits / 16] = ret_id[digits / 16] << 4 | value;
+		digits++;
+	}
+}

@@ -44,4 +44,8 @@ void tele_header_encode(const struct tele_identity *identity, const struct tele_
 int tele_header_decode(const uint64_t words[TELE_HEADER_WORDS], struct tele_identity *ret_identity,
 		       struct tele_layout *ret_layout, struct tele_error *ret_error);
 
+// The boot id of /proc/sys/kernel/random/boot_id: 32 hexadecimal digits with
+// dashes between them.
+void tele_boot_id_parse(const char *text, uint64_t ret_id[2]);
+
 #endif

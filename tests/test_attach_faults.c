@@ -5,11 +5,14 @@
 // only, and of such as no writer of ours makes.
 
 #include "libtelemetry/attach.h"
+#include "libtelemetry/discover.h"
 #include "libtelemetry/publish/publisher.h"
 #include "tests/support/ring_fixture.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,9 +57,137 @@ static void a_boundary_after_a_seal_is_laid_over_the_latest_row(void **state)
 	test_ring_free(ring);
 }
 
+// ---- Evidence, states and removal ------------------------------------------------
+
+static _Atomic uint64_t *control_of(const struct test_ring *ring, enum tele_control word)
+{
+	return (_Atomic uint64_t *)(void *)(ring->file.bytes + ring->file.layout.control_offset) + word;
+}
+
+// Killed before the next tick: the publisher has not said yet that there is any.
+static void a_boundary_that_nobody_drained_is_evidence(void **state)
+{
+	(void)state;
+	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, true);
+	test_ring_steps(ring, 5);
+	struct tele_attach *attach = attach_to(ring);
+	assert_false(tele_attach_is_evidence(attach));
+	test_ring_claim(ring, "candidate", true, true);
+	assert_int_equal(tele_attach_refresh(attach, NULL), 0);
+	assert_true(tele_attach_is_evidence(attach));
+	tele_attach_close(attach);
+	test_ring_free(ring);
+}
+
+static void a_segment_goes_only_with_an_old_heartbeat(void **state)
+{
+	(void)state;
+	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, true);
+	test_ring_steps(ring, 5);
+	struct tele_attach *attach = attach_to(ring);
+	assert_int_equal(tele_attach_instance(attach)->state, TELE_KILLED);
+	assert_false(tele_is_removable(attach));
+	atomic_store(control_of(ring, TELE_CONTROL_HEARTBEAT), 1);
+	assert_true(tele_is_removable(attach));
+	// One that said that it ends needs no second sign.
+	test_ring_steps(ring, 1);
+	atomic_store(control_of(ring, TELE_CONTROL_STATE), TELE_EXITED);
+	assert_true(tele_is_removable(attach));
+	tele_attach_close(attach);
+	test_ring_free(ring);
+}
+
+static void a_segment_cut_off_beneath_a_reader_is_unreadable(void **state)
+{
+	(void)state;
+	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, false);
+	struct tele_attach *attach = attach_to(ring);
+	struct tele_error error = {0};
+	assert_int_equal(truncate(ring->file.path, 100), 0);
+	assert_int_equal(tele_attach_refresh(attach, &error), TELE_ETRUNCATED);
+	assert_int_equal(tele_attach_instance(attach)->state, TELE_UNREADABLE);
+	assert_false(tele_is_removable(attach));
+	tele_attach_close(attach);
+	assert_int_equal(truncate(ring->file.path, (off_t)ring->file.layout.segment_bytes), 0);
+	test_ring_free(ring);
+}
+
+static void a_file_of_another_owner_is_refused_by_name(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, false);
+	struct tele_found_list list = {0};
+	assert_int_equal(chown(ring->file.path, 4711, (gid_t)-1), 0);
+	assert_int_equal(tele_discover(ring->directory, &list, NULL), 1);
+	assert_null(list.items[0].attach);
+	assert_int_equal(list.items[0].error.code, TELE_EUNSAFE);
+	assert_non_null(strstr(list.items[0].error.text, ring->file.path));
+	assert_int_equal(chown(ring->file.path, 0, (gid_t)-1), 0);
+	assert_int_equal(tele_discover(ring->directory, &list, NULL), 1);
+	assert_non_null(list.items[0].attach);
+	assert_int_equal(list.items[0].error.code, 0);
+	tele_found_list_close(&list);
+	test_ring_free(ring);
+}
+
+// ---- A writer that only wants to keep its reader busy ------------------------------
+
+struct mover {
+	const struct test_ring *ring;
+	_Atomic bool is_over;
+};
+
+static void *move_on(void *context)
+{
+	struct mover *mover = context;
+	const uint64_t ring_bytes = mover->ring->file.layout.ring_bytes;
+	for (uint64_t head = 8; !atomic_load_explicit(&mover->is_over, memory_order_relaxed); head += 8) {
+		atomic_store_explicit(control_of(mover->ring, TELE_CONTROL_TAIL), head + ring_bytes,
+				      memory_order_relaxed);
+		atomic_store_explicit(control_of(mover->ring, TELE_CONTROL_HEAD), head,
+				      memory_order_relaxed);
+	}
+	return NULL;
+}
+
+static void a_ring_that_always_moves_on_does_not_hold_its_reader(void **state)
+{
+	(void)state;
+	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, false);
+	struct mover mover = {.ring = ring};
+	struct tele_record record;
+	struct tele_source *source;
+	const uint8_t *block;
+	size_t n_bytes;
+	bool is_provisional;
+	uint64_t from, to;
+	pthread_t thread;
+	test_ring_steps(ring, 1000);
+	struct tele_attach *attach = attach_to(ring);
+	assert_int_equal(tele_ring_source_open(attach_to(ring), false, &source, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, move_on, &mover), 0);
+	for (int i = 0; i < 20; i++)
+		(void)tele_attach_next_block(attach, false, &block, &n_bytes, &is_provisional, &from,
+					     &to, NULL);
+	while (tele_source_next(source, &record, NULL) > 0)
+		;
+	atomic_store(&mover.is_over, true);
+	pthread_join(thread, NULL);
+	tele_source_close(source);
+	tele_attach_close(attach);
+	test_ring_free(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_boundary_that_nobody_drained_is_evidence),
+		cmocka_unit_test(a_segment_goes_only_with_an_old_heartbeat),
+		cmocka_unit_test(a_segment_cut_off_beneath_a_reader_is_unreadable),
+		cmocka_unit_test(a_file_of_another_owner_is_refused_by_name),
+		cmocka_unit_test(a_ring_that_always_moves_on_does_not_hold_its_reader),
 		cmocka_unit_test(a_boundary_after_a_seal_is_laid_over_the_latest_row),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

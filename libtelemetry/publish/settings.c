@@ -7,6 +7,7 @@
 #include "process.h"
 
 #include "../collector.h"
+#include "../identity.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,26 +133,6 @@ bool tele_is_last_thread(void)
 	return n_threads && strtoul(n_threads, NULL, 10) <= 2;
 }
 
-static void boot_id(uint64_t ret_id[2])
-{
-	char text[64];
-	ret_id[0] = ret_id[1] = 0;
-	if (read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text)) <= 0)
-		return;
-	unsigned digits = 0;
-	for (const char *at = text; *at && digits < 32; at++) {
-		unsigned value;
-		if (*at >= '0' && *at <= '9')
-			value = (unsigned)(*at - '0');
-		else if (*at >= 'a' && *at <= 'f')
-			value = (unsigned)(*at - 'a') + 10;
-		else
-			continue;
-		ret_id[digits / 16] = ret_id[digits / 16] << 4 | value;
-		digits++;
-	}
-}
-
 // The command line with its arguments apart, or the name alone.
 static void default_label(const struct tele_settings *settings, const char *comm, char *label,
 			  size_t size)
@@ -190,10 +171,12 @@ void tele_identity_of_self(const struct tele_settings *settings, uint64_t instan
 {
 	struct stat status;
 	struct timespec now;
+	char boot_id[64];
 	memset(ret_identity, 0, sizeof(*ret_identity));
 	ret_identity->instance_id = instance_id;
 	ret_identity->parent_instance_id = parent_instance_id;
-	boot_id(ret_identity->boot_id);
+	if (read_file("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id)) > 0)
+		tele_boot_id_parse(boot_id, ret_identity->boot_id);
 	ret_identity->pid = (uint64_t)getpid();
 	ret_identity->parent_pid = (uint64_t)getppid();
 	ret_identity->start_ticks = start_ticks();
