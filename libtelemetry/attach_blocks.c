@@ -99,7 +99,10 @@ int tele_attach_next_sealed(struct tele_attach *attach, size_t *ret_block_bytes,
 		return tele_fail(ret_error, failed, "cannot read %s: %s", attach->path,
 				 tele_strerror(failed));
 	is_overtaken(attach);
-	for (;;) {
+	// A writer of ours cannot keep ahead of us for twice the ring; another one
+	// that moves its words as fast as they are read must not hold us here.
+	uint64_t budget_bytes = 2 * attach->layout.ring_bytes;
+	while (budget_bytes > 0) {
 		uint64_t tail = attach->control[TELE_CONTROL_TAIL];
 		if (attach->ring_cursor >= tail)
 			return 0;
@@ -108,6 +111,8 @@ int tele_attach_next_sealed(struct tele_attach *attach, size_t *ret_block_bytes,
 			return 0;
 		}
 		int64_t n_bytes = copy_block(attach, tail, &header);
+		uint64_t cost_bytes = n_bytes > 0 ? (uint64_t)n_bytes : TELE_BLOCK_HEADER_BYTES;
+		budget_bytes -= tele_min_u64(budget_bytes, cost_bytes);
 		if (n_bytes == TELE_EDAMAGED) {
 			// Its length cannot be trusted, so neither can what follows.
 			attach->ring_cursor = tail;
@@ -129,6 +134,7 @@ int tele_attach_next_sealed(struct tele_attach *attach, size_t *ret_block_bytes,
 		*ret_block_bytes = (size_t)n_bytes;
 		return 1;
 	}
+	return 0;
 }
 
 // ---- Provisional blocks ----------------------------------------------------------

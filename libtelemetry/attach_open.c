@@ -89,6 +89,7 @@ static int64_t copy_chunk(struct tele_attach *attach, uint64_t header[TELE_CHUNK
 		if (epoch == header[TELE_CHUNK_EPOCH])
 			return is_too_long ? TELE_EDAMAGED : (int64_t)used;
 	}
+	header[TELE_CHUNK_EPOCH] = 0; // the words are of several chunks
 	return 0;
 }
 
@@ -282,7 +283,7 @@ int tele_attach_read_open(struct tele_attach *attach, struct tele_error *ret_err
 		return tele_fail(ret_error, (int)used, "open rows of %s: %s", attach->path,
 				 tele_strerror((int)used));
 	open->n_rows = open->n_events = open->n_strings = 0;
-	if (used == 0 && header[TELE_CHUNK_EPOCH] == 0)
+	if (header[TELE_CHUNK_EPOCH] == 0)
 		return 0;
 	if (header[TELE_CHUNK_FIELDS] > attach->instance.schema->n_fields) {
 		failed = tele_attach_read_control(attach);

@@ -14,6 +14,10 @@
 
 #include "banned.h"
 
+// Blocks that tell nothing new, one after the other, before the caller gets a
+// word in: a writer of ours makes two of them at most.
+#define ROUNDS_MAX 64
+
 enum stage {
 	STAGE_INSTANCE, // nothing told yet
 	STAGE_IDLE,	// look for more
@@ -229,7 +233,7 @@ static int ring_next(struct tele_source *source, struct tele_record *ret_record,
 		start_record(self, ret_record, TELE_RECORD_INSTANCE);
 		return 1;
 	}
-	for (;;) {
+	for (int round = 0; round < ROUNDS_MAX; round++) {
 		int told = 0;
 		if (self->stage == STAGE_BLOCK)
 			told = tell_from_block(self, ret_record);
@@ -264,6 +268,7 @@ static int ring_next(struct tele_source *source, struct tele_record *ret_record,
 		}
 		return 0;
 	}
+	return 0;
 }
 
 static void ring_close(struct tele_source *source)

@@ -9,7 +9,6 @@
 #include "libtelemetry/publish/publisher.h"
 #include "tests/support/ring_fixture.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -132,54 +131,6 @@ static void a_file_of_another_owner_is_refused_by_name(void **state)
 	test_ring_free(ring);
 }
 
-// ---- A writer that only wants to keep its reader busy ------------------------------
-
-struct mover {
-	const struct test_ring *ring;
-	_Atomic bool is_over;
-};
-
-static void *move_on(void *context)
-{
-	struct mover *mover = context;
-	const uint64_t ring_bytes = mover->ring->file.layout.ring_bytes;
-	for (uint64_t head = 8; !atomic_load_explicit(&mover->is_over, memory_order_relaxed); head += 8) {
-		atomic_store_explicit(control_of(mover->ring, TELE_CONTROL_TAIL), head + ring_bytes,
-				      memory_order_relaxed);
-		atomic_store_explicit(control_of(mover->ring, TELE_CONTROL_HEAD), head,
-				      memory_order_relaxed);
-	}
-	return NULL;
-}
-
-static void a_ring_that_always_moves_on_does_not_hold_its_reader(void **state)
-{
-	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, false);
-	struct mover mover = {.ring = ring};
-	struct tele_record record;
-	struct tele_source *source;
-	const uint8_t *block;
-	size_t n_bytes;
-	bool is_provisional;
-	uint64_t from, to;
-	pthread_t thread;
-	test_ring_steps(ring, 1000);
-	struct tele_attach *attach = attach_to(ring);
-	assert_int_equal(tele_ring_source_open(attach_to(ring), false, &source, NULL), 0);
-	assert_int_equal(pthread_create(&thread, NULL, move_on, &mover), 0);
-	for (int i = 0; i < 20; i++)
-		(void)tele_attach_next_block(attach, false, &block, &n_bytes, &is_provisional, &from,
-					     &to, NULL);
-	while (tele_source_next(source, &record, NULL) > 0)
-		;
-	atomic_store(&mover.is_over, true);
-	pthread_join(thread, NULL);
-	tele_source_close(source);
-	tele_attach_close(attach);
-	test_ring_free(ring);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,7 +138,6 @@ int main(void)
 		cmocka_unit_test(a_segment_goes_only_with_an_old_heartbeat),
 		cmocka_unit_test(a_segment_cut_off_beneath_a_reader_is_unreadable),
 		cmocka_unit_test(a_file_of_another_owner_is_refused_by_name),
-		cmocka_unit_test(a_ring_that_always_moves_on_does_not_hold_its_reader),
 		cmocka_unit_test(a_boundary_after_a_seal_is_laid_over_the_latest_row),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
