@@ -72,8 +72,10 @@ int tele_slot_claim(struct tele_slot *ret_slot, uint32_t type, uint64_t subject,
 	_Atomic uint64_t *drained = word_at(control, TELE_CONTROL_DRAINED);
 	uint64_t ticket = atomic_load_explicit(claimed, memory_order_relaxed);
 	do {
-		// Acquire: the publisher is done with the slot that this frees.
-		if (ticket - atomic_load_explicit(drained, memory_order_acquire) >= TELE_SLOTS) {
+		// Acquire: the publisher is done with the slot that this frees. It may be
+		// past a ticket that others have taken since; the exchange fails then.
+		uint64_t taken = ticket - atomic_load_explicit(drained, memory_order_acquire);
+		if ((int64_t)taken >= TELE_SLOTS) {
 			atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
 			return -EAGAIN;
 		}
