@@ -111,7 +111,7 @@ $(O)/%.o: %.c
 
 $(SO): $(LIB_OBJ) libtelemetry/rollcall.map
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,librollcall.so.0 -Wl,--version-script,libtelemetry/rollcall.map \
+	$(Q)$(CC) -shared -Wl,-soname,librollcall.so.0 -Wl,-z,nodelete -Wl,--version-script,libtelemetry/rollcall.map \
 		$(LDFLAGS_ALL) $(LIB_OBJ) $(LZ4_STATIC) -Wl,--exclude-libs,ALL -o $@
 	$(Q)ln -sf librollcall.so.0 $(O)/librollcall.so
 
