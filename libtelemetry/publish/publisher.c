@@ -6,7 +6,9 @@
 // opens anything, takes a descriptor table of its own, so that the program's
 // descriptors are never touched, not even by number. In its steady state it
 // makes these system calls: futex, pread, getrusage, clock_gettime (of thread
-// time), and what the malloc's collector needs (madvise, mincore).
+// time), mincore, and what the malloc's collector needs (madvise). Now and then:
+// pwrite where the segment is no mapping, tgkill where a boundary slot stands
+// half filled, and what tells the last thread, once the main one has left.
 
 #include "publisher.h"
 
@@ -215,21 +217,28 @@ static void *thread_main(void *resumed)
 	return NULL;
 }
 
-static bool launch(bool is_resumed)
+static void launch(bool is_resumed)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
-	if (pthread_attr_init(&attributes))
-		return false;
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failed = pthread_create(&thread, &attributes, thread_main, is_resumed ? &sampler : NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	if (failed)
-		set_phase(PHASE_FAILED);
-	return !failed;
+	void *argument = is_resumed ? &sampler : NULL;
+	int failed = pthread_attr_init(&attributes);
+	if (!failed) {
+		pthread_attr_setstacksize(&attributes, STACK_BYTES);
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		failed = pthread_create(&thread, &attributes, thread_main, argument);
+		// Thread-local storage of the program is part of a stack, and may not fit.
+		if (failed == EINVAL)
+			failed = pthread_create(&thread, NULL, thread_main, argument);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		pthread_attr_destroy(&attributes);
+	}
+	if (!failed)
+		return;
+	failed_step = "start a thread to publish";
+	failed_code = -failed;
+	set_phase(PHASE_FAILED);
 }
 
 // ---- Starting -------------------------------------------------------------------------
@@ -265,7 +274,8 @@ static void begin_life(void)
 	}
 	bool at_once = settings.is_root || settings.children == TELE_CHILDREN_ALL;
 	set_phase(at_once ? PHASE_STARTING : PHASE_WAITING);
-	if (launch(false) && settings.is_root &&
+	launch(false);
+	if (settings.is_root &&
 	    wait_phase(PHASE_STARTING, PHASE_STARTING, START_WAIT_NS) == PHASE_FAILED)
 		say_failed();
 }
@@ -473,6 +483,8 @@ void tele_unpark(bool was_parked)
 		return;
 	pthread_mutex_lock(&park_lock);
 	if (get_phase() == PHASE_PARKED) {
+		// A thread that failed meanwhile has not taken what it was told.
+		atomic_store_explicit(&commands, 0, memory_order_relaxed);
 		set_phase(is_parked_waiting ? PHASE_WAITING : PHASE_STARTING);
 		launch(!is_parked_waiting);
 	}

@@ -341,5 +341,6 @@ void tele_sampler_resume(struct tele_sampler *sampler)
 {
 	tele_segment_relock(&sampler->file);
 	tele_host_open(&sampler->host);
+	tele_sampler_tick(sampler); // a sign of life before it is said to live
 	tele_sampler_set_state(sampler, TELE_LIVE);
 }

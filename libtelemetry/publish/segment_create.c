@@ -159,7 +159,6 @@ static int make_in(int directory_fd, const struct tele_identity *identity, size_
 		goto fail;
 	*ret_what = "lock segment";
 	failed = lock_whole_file(fd);
-	file->is_locked = failed == 0;
 	if (failed && failed != -ENOLCK && failed != -ENOSYS)
 		goto fail;
 	snprintf(name, sizeof(name), "%llu.%016llx.rcs", (unsigned long long)identity->pid,
@@ -208,7 +207,7 @@ int tele_segment_relock(struct tele_segment_file *file)
 	struct stat status;
 	uint64_t header[TELE_HEADER_WORDS];
 	int fd = tele_open(AT_FDCWD, file->path, O_RDWR | O_NOFOLLOW, 0);
-	file->is_locked = false;
+	file->fd = -1; // went with the thread
 	if (fd < 0)
 		return fd;
 	// The same path may lead elsewhere in a new mount namespace.
@@ -219,11 +218,10 @@ int tele_segment_relock(struct tele_segment_file *file)
 		return -ESTALE;
 	}
 	int failed = lock_whole_file(fd);
-	if (failed) {
+	if (failed && failed != -ENOLCK && failed != -ENOSYS) {
 		close(fd);
 		return failed;
 	}
 	file->fd = fd;
-	file->is_locked = true;
 	return 0;
 }

@@ -16,7 +16,6 @@ struct tele_segment_file {
 	char path[512];
 	int fd;		// in the publisher thread's descriptor table; carries the lock
 	bool is_written; // write mode: off tmpfs, every change goes out by pwrite
-	bool is_locked;
 };
 
 // Makes, fills, maps, locks and names the segment of `identity` in `directory`
@@ -24,15 +23,16 @@ struct tele_segment_file {
 // halved down to 64 KiB where the file system has no more room. On tmpfs the
 // file is mapped; elsewhere it is written, since a store into the mapping of a
 // file that somebody truncates would kill the program. The memory is kept out of
-// forked children. `schema` is what the schema area starts with. To be called by the publisher thread, whose
-// descriptor table is its own. Returns 0, or a negative errno value or
+// forked children. `schema` is what the schema area starts with. To be called by
+// the publisher thread, whose descriptor table is its own. Returns 0, or a negative errno value or
 // TELE_EUNSAFE, with *ret_what naming the step that failed (static text).
 int tele_segment_create(const struct tele_identity *identity, const char *directory,
 			size_t ring_bytes, const uint8_t *schema, size_t schema_bytes,
 			struct tele_segment_file *ret_file, const char **ret_what);
 
-// Opens the file and takes the lock anew after the thread that held it has gone (parking). Returns
-// 0, or a negative value when the file cannot be reached any more.
+// Opens the file and takes the lock anew after the thread that held it has gone
+// (parking). Returns 0, or a negative value when the file cannot be reached any
+// more; a mapped one can still be published to then.
 int tele_segment_relock(struct tele_segment_file *file);
 
 #endif
