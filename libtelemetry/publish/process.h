@@ -43,8 +43,8 @@ void tele_take_own_table(void);
 bool tele_is_last_thread(void);
 
 // open(2) for the publisher thread, close-on-exec and without a controlling
-// terminal. Where the table is the program's, the descriptor is moved to 512 or
-// above at once. Returns it, or -errno.
+// terminal: a descriptor of 3 or above, and of 512 or above where the table is
+// the program's. Returns it, or -errno.
 int tele_open(int directory_fd, const char *path, int flags, unsigned mode);
 
 // ---- Boundary slots (slots.c) ----------------------------------------------------

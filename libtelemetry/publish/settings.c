@@ -40,11 +40,32 @@ static bool is_word(const char *name, const char *word)
 	return text && strcmp(text, word) == 0;
 }
 
+// A relative one is below the directory that the program started in: by the
+// time of publishing it may have gone to another. One that is too long becomes
+// the empty name, in which nothing can be made.
+static void set_directory(char *ret_directory, size_t size)
+{
+	const char *given = secure_getenv("ROLLCALL_DIR");
+	size_t len = 0;
+	if (!given || !*given) {
+		snprintf(ret_directory, size, "/dev/shm/rollcall-%u", (unsigned)geteuid());
+		return;
+	}
+	if (*given != '/' && getcwd(ret_directory, size)) {
+		len = strlen(ret_directory);
+		if (len + 1 < size)
+			ret_directory[len++] = '/';
+	}
+	if (len + strlen(given) >= size)
+		ret_directory[0] = '\0';
+	else
+		memcpy(ret_directory + len, given, strlen(given) + 1);
+}
+
 void tele_settings_read(struct tele_settings *ret_settings)
 {
 	memset(ret_settings, 0, sizeof(*ret_settings));
 	const char *label = secure_getenv("ROLLCALL_LABEL");
-	const char *directory = secure_getenv("ROLLCALL_DIR");
 	ret_settings->is_off = is_word("ROLLCALL", "off") || is_word("ROLLCALL", "0");
 	ret_settings->is_root = number_of("ROLLCALL_ROOT", 1, INT32_MAX, 0) == (uint64_t)getpid();
 	ret_settings->children = is_word("ROLLCALL_CHILDREN", "no")    ? TELE_CHILDREN_NO
@@ -57,11 +78,7 @@ void tele_settings_read(struct tele_settings *ret_settings)
 	ret_settings->ring_bytes = (ring & (ring - 1)) == 0 ? ring : TELE_RING_BYTES_DEFAULT;
 	if (label)
 		snprintf(ret_settings->label, sizeof(ret_settings->label), "%s", label);
-	if (directory && *directory)
-		snprintf(ret_settings->directory, sizeof(ret_settings->directory), "%s", directory);
-	else
-		snprintf(ret_settings->directory, sizeof(ret_settings->directory),
-			 "/dev/shm/rollcall-%u", (unsigned)geteuid());
+	set_directory(ret_settings->directory, sizeof(ret_settings->directory));
 }
 
 // Without one (an old kernel, a filter) our files stand in the program's table,
@@ -79,9 +96,12 @@ int tele_open(int directory_fd, const char *path, int flags, unsigned mode)
 	int fd = openat(directory_fd, path, flags | O_CLOEXEC | O_NOCTTY, mode);
 	if (fd < 0)
 		return -errno;
-	if (tele_has_own_table)
+	// Not at 0 to 2 either: what something in this thread says on standard error
+	// must not go into the segment.
+	int lowest = tele_has_own_table ? 3 : 512;
+	if (fd >= lowest)
 		return fd;
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, 512);
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
 	int saved = errno;
 	close(fd);
 	return moved < 0 ? -saved : moved;
