@@ -3,6 +3,7 @@
 """`rollcall run`: what the command sees of it, and what it says beforehand."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -14,7 +15,7 @@ import tempfile
 import termios
 import unittest
 
-from tests.blackbox.support import LIBRARY, LIMIT_S, ROLLCALL, SCRIPT, Case, Script, needs_preload, needs_root, wait_for
+from tests.blackbox.support import BUILD, LIBRARY, LIMIT_S, ROLLCALL, SCRIPT, Case, Script, needs_preload, needs_root, wait_for
 
 HELLO = '#include <stdio.h>\nint main(void) { puts("hello"); return 3; }\n'
 OWN_MALLOC = """
@@ -59,6 +60,17 @@ class Passing(Case):
     def test_a_command_that_a_signal_ends_gives_128_and_the_signal(self):
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
             self.rollcall("run", "sh", "-c", "kill -%d $$" % number, status=128 + number)
+
+    def test_a_program_whose_first_thread_ends_before_the_others(self):
+        # Our thread must not be the one that the process then waits for.
+        program = os.path.join(BUILD, "tests", "prog", "first_thread_ends")
+        for words in ([program], [program, "fork"]):
+            for children in ("lazy", "all"):
+                with self.subTest(words=words, children=children):
+                    done = self.rollcall("run", "--children", children, *words)
+                    self.assertEqual(done.stdout, "last thread\n")
+        states = [process["state"] for process in json.loads(self.rollcall("list", "--json", "--all").stdout)]
+        self.assertEqual(set(states), {"exited"})
 
     def test_commands_that_cannot_be_started(self):
         plain = self.file("plain")
