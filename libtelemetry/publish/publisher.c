@@ -12,11 +12,11 @@
 
 #include "publisher.h"
 
+#include "futex.h"
 #include "process.h"
 #include "sample.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,7 +26,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../banned.h"
@@ -81,32 +80,10 @@ static _Atomic uint32_t *fork_mark;
 
 // ---- Waiting ------------------------------------------------------------------------
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void futex_wait_until(_Atomic uint32_t *word, uint32_t expected, uint64_t at_ns)
-{
-	struct timespec until = {
-		.tv_sec = (time_t)(at_ns / 1000000000u),
-		.tv_nsec = (long)(at_ns % 1000000000u),
-	};
-	syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected, &until, NULL,
-		FUTEX_BITSET_MATCH_ANY);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX, NULL, NULL, 0);
-}
-
 static void set_phase(enum phase value)
 {
 	atomic_store_explicit(&phase, value, memory_order_release);
-	futex_wake(&phase);
+	tele_futex_wake(&phase);
 }
 
 static enum phase get_phase(void)
@@ -117,18 +94,18 @@ static enum phase get_phase(void)
 static void command(uint32_t bits)
 {
 	atomic_fetch_or_explicit(&commands, bits, memory_order_release);
-	futex_wake(&commands);
+	tele_futex_wake(&commands);
 }
 
 // Waits while the phase is `while_a` or `while_b`, at most for_ns.
 static enum phase wait_phase(enum phase while_a, enum phase while_b, uint64_t for_ns)
 {
-	uint64_t until = monotonic_ns() + for_ns;
+	uint64_t until = tele_monotonic_ns() + for_ns;
 	for (;;) {
 		enum phase now = get_phase();
-		if ((now != while_a && now != while_b) || monotonic_ns() >= until)
+		if ((now != while_a && now != while_b) || tele_monotonic_ns() >= until)
 			return now;
-		futex_wait_until(&phase, now, until);
+		tele_futex_wait_until(&phase, now, until);
 	}
 }
 
@@ -144,17 +121,17 @@ static uint32_t next_commands(uint64_t at_ns)
 		if (atomic_load_explicit(&has_main_left, memory_order_relaxed) && tele_is_last_thread())
 			return told | COMMAND_STOP;
 		told &= ~(uint32_t)COMMAND_LOOK;
-		uint64_t now = monotonic_ns();
+		uint64_t now = tele_monotonic_ns();
 		if (told || now >= at_ns)
 			return told;
 		bool looks = atomic_load_explicit(&has_main_left, memory_order_relaxed);
-		futex_wait_until(&commands, 0, looks ? tele_min_u64(at_ns, now + LOOK_NS) : at_ns);
+		tele_futex_wait_until(&commands, 0, looks ? tele_min_u64(at_ns, now + LOOK_NS) : at_ns);
 	}
 }
 
 static void publish_until_told(void)
 {
-	uint64_t next = monotonic_ns() + settings.period_ns;
+	uint64_t next = tele_monotonic_ns() + settings.period_ns;
 	for (;;) {
 		uint32_t told = next_commands(next);
 		uint32_t asked = atomic_load_explicit(&flushes_asked, memory_order_acquire);
@@ -170,7 +147,7 @@ static void publish_until_told(void)
 		}
 		if (told & COMMAND_FLUSH) {
 			atomic_store_explicit(&flushes_done, asked, memory_order_release);
-			futex_wake(&flushes_done);
+			tele_futex_wake(&flushes_done);
 		}
 		if (told & COMMAND_STOP) {
 			tele_sampler_set_state(&sampler, TELE_EXITED);
@@ -182,7 +159,7 @@ static void publish_until_told(void)
 			tele_sampler_set_state(&sampler, TELE_PARKED);
 			return;
 		}
-		uint64_t now = monotonic_ns();
+		uint64_t now = tele_monotonic_ns();
 		if (now >= next)
 			next = now - next > settings.period_ns ? now + settings.period_ns
 							       : next + settings.period_ns;
@@ -202,7 +179,7 @@ static void *thread_main(void *resumed)
 		return NULL;
 	}
 	if (get_phase() == PHASE_WAITING) {
-		uint32_t told = next_commands(monotonic_ns() + LAZY_START_NS);
+		uint32_t told = next_commands(tele_monotonic_ns() + LAZY_START_NS);
 		if (told & (COMMAND_STOP | COMMAND_PARK))
 			return NULL;
 		set_phase(PHASE_STARTING);
@@ -452,8 +429,8 @@ static void publisher_fini(void)
 // little earlier, and unshare(CLONE_NEWUSER) would still see two threads.
 static void wait_until_gone(int tid)
 {
-	uint64_t until = monotonic_ns() + 1000000000u;
-	while (tid > 0 && monotonic_ns() < until) {
+	uint64_t until = tele_monotonic_ns() + 1000000000u;
+	while (tid > 0 && tele_monotonic_ns() < until) {
 		if (syscall(SYS_tgkill, owner_pid, tid, 0) < 0 && errno == ESRCH)
 			return;
 		sched_yield();
@@ -524,16 +501,16 @@ TELE_EXPORT int rollcall_flush(void)
 	tele_publisher_touch();
 	if (!tele_publisher_is_active())
 		return -ENODATA;
-	uint64_t until = monotonic_ns() + STOP_WAIT_NS;
+	uint64_t until = tele_monotonic_ns() + STOP_WAIT_NS;
 	uint32_t mine = atomic_fetch_add_explicit(&flushes_asked, 1, memory_order_acq_rel) + 1;
 	command(COMMAND_FLUSH);
 	for (;;) {
 		uint32_t done = atomic_load_explicit(&flushes_done, memory_order_acquire);
 		if ((int32_t)(done - mine) >= 0)
 			return 0;
-		if (monotonic_ns() >= until)
+		if (tele_monotonic_ns() >= until)
 			return -EAGAIN;
-		futex_wait_until(&flushes_done, done, until);
+		tele_futex_wait_until(&flushes_done, done, until);
 	}
 }
 
