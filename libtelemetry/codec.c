@@ -14,6 +14,10 @@
 #include "error.h"
 #include "varint.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "banned.h"
 
 void tele_codec_init(struct tele_codec *codec, const struct tele_plan *plan, uint32_t n_fields,
@@ -27,10 +31,14 @@ void tele_codec_init(struct tele_codec *codec, const struct tele_plan *plan, uin
 	codec->step = words + 2 * (size_t)n_fields;
 	memset(codec->last, 0xff, n_fields * sizeof(uint64_t));
 	memset(codec->base, 0, 2 * (size_t)n_fields * sizeof(uint64_t));
+	codec->n_special = 0;
+	for (uint32_t k = 0; k < plan->n_special; k++)
+		if (plan->special[k] < n_fields)
+			codec->special[codec->n_special++] = plan->special[k];
 }
 
 // The prediction for a special field, given what is known of this row already.
-static uint64_t predict_special(const struct tele_codec *codec, uint32_t index, const uint64_t *row)
+static inline uint64_t predict_special(const struct tele_codec *codec, uint32_t index, const uint64_t *row)
 {
 	const struct tele_plan_field *field = &codec->plan->fields[index];
 	uint64_t base = codec->base[index];
@@ -41,9 +49,8 @@ static uint64_t predict_special(const struct tele_codec *codec, uint32_t index, 
 		return reference == TELE_UNKNOWN ? base : base + reference - codec->base[field->reference];
 	}
 	const struct tele_plan_invariant *invariant = &codec->plan->invariants[field->invariant];
-	for (uint32_t i = 0; i < invariant->n_terms; i++)
-		if (invariant->terms[i].index >= codec->n_fields)
-			return base;
+	if (invariant->highest >= codec->n_fields)
+		return base;
 	uint64_t sum = tele_plan_derive(codec->plan, field->invariant, row);
 	return sum == TELE_UNKNOWN ? base : sum;
 }
@@ -89,21 +96,42 @@ static inline void learn_special(struct tele_codec *codec, uint32_t index, uint6
 	}
 }
 
-// Which fields differ from the row before, a bit each: branch-free, so that
-// the compiler can take eight at a time.
+// Which of eight fields differ, a bit each; branch-free but for the common case
+// that none does.
+#if defined(__SSE2__)
+static inline unsigned compare_eight(const uint64_t *a, const uint64_t *b)
+{
+	const __m128i *x = (const __m128i *)(const void *)a;
+	const __m128i *y = (const __m128i *)(const void *)b;
+	__m128i low = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_loadu_si128(x), _mm_loadu_si128(y)),
+				      _mm_cmpeq_epi32(_mm_loadu_si128(x + 1), _mm_loadu_si128(y + 1)));
+	__m128i high = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_loadu_si128(x + 2), _mm_loadu_si128(y + 2)),
+				       _mm_cmpeq_epi32(_mm_loadu_si128(x + 3), _mm_loadu_si128(y + 3)));
+	// Two bits a field, one for each half of it.
+	unsigned halves = 0xffff ^ (unsigned)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+	if (TELE_LIKELY(halves == 0))
+		return 0;
+	unsigned mask = (halves | halves >> 1) & 0x5555;
+	mask = (mask | mask >> 1) & 0x3333;
+	mask = (mask | mask >> 2) & 0x0f0f;
+	return (mask | mask >> 4) & 0xff;
+}
+#else
+static inline unsigned compare_eight(const uint64_t *a, const uint64_t *b)
+{
+	return (unsigned)(a[0] != b[0]) | (unsigned)(a[1] != b[1]) << 1 | (unsigned)(a[2] != b[2]) << 2 |
+	       (unsigned)(a[3] != b[3]) << 3 | (unsigned)(a[4] != b[4]) << 4 |
+	       (unsigned)(a[5] != b[5]) << 5 | (unsigned)(a[6] != b[6]) << 6 |
+	       (unsigned)(a[7] != b[7]) << 7;
+}
+#endif
+
 static void compare_rows(const uint64_t *row, const uint64_t *last, uint32_t n_fields,
 			 uint8_t *ret_groups)
 {
 	uint32_t n_full = n_fields / 8;
-	for (uint32_t g = 0; g < n_full; g++) {
-		const uint64_t *a = row + (size_t)g * 8;
-		const uint64_t *b = last + (size_t)g * 8;
-		unsigned mask = (unsigned)(a[0] != b[0]) | (unsigned)(a[1] != b[1]) << 1 |
-				(unsigned)(a[2] != b[2]) << 2 | (unsigned)(a[3] != b[3]) << 3 |
-				(unsigned)(a[4] != b[4]) << 4 | (unsigned)(a[5] != b[5]) << 5 |
-				(unsigned)(a[6] != b[6]) << 6 | (unsigned)(a[7] != b[7]) << 7;
-		ret_groups[g] = (uint8_t)mask;
-	}
+	for (uint32_t g = 0; g < n_full; g++)
+		ret_groups[g] = (uint8_t)compare_eight(row + (size_t)g * 8, last + (size_t)g * 8);
 	if (n_fields % 8) {
 		unsigned mask = 0;
 		for (uint32_t i = n_full * 8; i < n_fields; i++)
@@ -112,46 +140,36 @@ static void compare_rows(const uint64_t *row, const uint64_t *last, uint32_t n_f
 	}
 }
 
-// Writes the mask of groups and the groups that are not empty.
-static size_t put_groups(uint8_t *out, const uint8_t *groups, uint32_t n_groups)
+// Writes the mask of groups and the groups that are not empty; ret_masks gets
+// the mask by words.
+static size_t put_groups(uint8_t *out, const uint8_t *groups, uint32_t n_groups, uint64_t *ret_masks)
 {
 	size_t mask_bytes = (n_groups + 7) / 8;
 	size_t used = mask_bytes;
-	memset(out, 0, mask_bytes);
-	for (uint32_t g = 0; g < n_groups; g++) {
-		bool is_filled = groups[g] != 0;
-		out[g / 8] |= (uint8_t)((unsigned)is_filled << (g % 8));
-		out[used] = groups[g];
-		used += is_filled;
+	for (uint32_t first = 0; first < n_groups; first += 64) {
+		uint32_t n = n_groups - first < 64 ? n_groups - first : 64;
+		uint64_t mask = 0;
+		for (uint32_t g = 0; g < n; g++) {
+			uint64_t is_filled = groups[first + g] != 0;
+			out[used] = groups[first + g];
+			used += is_filled;
+			mask |= is_filled << g;
+		}
+		ret_masks[first / 64] = mask;
+		for (uint32_t g = 0; g < n; g += 8)
+			out[(first + g) / 8] = (uint8_t)(mask >> g);
 	}
 	return used;
 }
 
-size_t tele_codec_encode(struct tele_codec *codec, const uint64_t *row, uint8_t *out)
+// Writes the changed plain fields of the groups of one word of the mask.
+static inline size_t put_plain(struct tele_codec *codec, const uint64_t *row, const uint8_t *groups,
+			       uint32_t first_group, uint64_t group_mask, uint8_t *out)
 {
 	const struct tele_plan *plan = codec->plan;
-	const uint32_t n_groups = (codec->n_fields + 7) / 8;
-	uint8_t groups[TELE_FIELDS_MAX / 8];
-	uint8_t special_codes[9 * TELE_SPECIAL_MAX];
-	size_t special_bytes = 0;
-
-	compare_rows(row, codec->last, codec->n_fields, groups);
-	for (uint32_t k = 0; k < plan->n_special; k++) {
-		uint32_t index = plan->special[k];
-		uint64_t predicted;
-		if (index >= codec->n_fields)
-			continue;
-		unsigned bit = 1u << (index % 8);
-		if (special_differs(codec, index, row, &predicted)) {
-			groups[index / 8] |= (uint8_t)bit;
-			special_bytes += put_value(special_codes + special_bytes, row[index],
-						   predicted, plan->fields[index].shift);
-		} else {
-			groups[index / 8] &= (uint8_t)~bit;
-		}
-	}
-	size_t used = put_groups(out, groups, n_groups);
-	for (uint32_t g = 0; g < n_groups; g++) {
+	size_t used = 0;
+	for (; group_mask; group_mask &= group_mask - 1) {
+		uint32_t g = first_group + (unsigned)__builtin_ctzll(group_mask);
 		unsigned mask = groups[g] & (unsigned)(uint8_t)~plan->special_mask[g];
 		for (; mask; mask &= mask - 1) {
 			uint32_t index = g * 8 + (unsigned)__builtin_ctz(mask);
@@ -163,10 +181,37 @@ size_t tele_codec_encode(struct tele_codec *codec, const uint64_t *row, uint8_t 
 				codec->base[index] = value;
 		}
 	}
+	return used;
+}
+
+size_t tele_codec_encode(struct tele_codec *codec, const uint64_t *row, uint8_t *out)
+{
+	const struct tele_plan *plan = codec->plan;
+	const uint32_t n_groups = (codec->n_fields + 7) / 8;
+	uint8_t groups[TELE_FIELDS_MAX / 8];
+	uint64_t masks[TELE_FIELDS_MAX / 8 / 64];
+	uint8_t special_codes[9 * TELE_SPECIAL_MAX];
+	size_t special_bytes = 0;
+
+	compare_rows(row, codec->last, codec->n_fields, groups);
+	for (uint32_t k = 0; k < codec->n_special; k++) {
+		uint32_t index = codec->special[k];
+		uint64_t predicted;
+		unsigned bit = 1u << (index % 8);
+		if (special_differs(codec, index, row, &predicted)) {
+			groups[index / 8] |= (uint8_t)bit;
+			special_bytes += put_value(special_codes + special_bytes, row[index],
+						   predicted, plan->fields[index].shift);
+		} else {
+			groups[index / 8] &= (uint8_t)~bit;
+		}
+	}
+	size_t used = put_groups(out, groups, n_groups, masks);
+	for (uint32_t first = 0; first < n_groups; first += 64)
+		used += put_plain(codec, row, groups, first, masks[first / 64], out + used);
 	memcpy(out + used, special_codes, special_bytes);
-	for (uint32_t k = 0; k < plan->n_special; k++)
-		if (plan->special[k] < codec->n_fields)
-			learn_special(codec, plan->special[k], row[plan->special[k]]);
+	for (uint32_t k = 0; k < codec->n_special; k++)
+		learn_special(codec, codec->special[k], row[codec->special[k]]);
 	return used + special_bytes;
 }
 
@@ -234,10 +279,8 @@ int64_t tele_codec_decode(struct tele_codec *codec, const uint8_t *bytes, size_t
 				codec->base[index] = ret_row[index];
 		}
 	}
-	for (uint32_t k = 0; k < plan->n_special; k++) {
-		uint32_t index = plan->special[k];
-		if (index >= n_fields)
-			continue;
+	for (uint32_t k = 0; k < codec->n_special; k++) {
+		uint32_t index = codec->special[k];
 		bool is_coded = groups[index / 8] >> (index % 8) & 1;
 		if (is_coded) {
 			size_t len = get_value(codec, index, predict_special(codec, index, ret_row),
@@ -249,8 +292,7 @@ int64_t tele_codec_decode(struct tele_codec *codec, const uint8_t *bytes, size_t
 			ret_row[index] = predict_special(codec, index, ret_row);
 		}
 	}
-	for (uint32_t k = 0; k < plan->n_special; k++)
-		if (plan->special[k] < n_fields)
-			learn_special(codec, plan->special[k], ret_row[plan->special[k]]);
+	for (uint32_t k = 0; k < codec->n_special; k++)
+		learn_special(codec, codec->special[k], ret_row[codec->special[k]]);
 	return (int64_t)used;
 }

@@ -19,6 +19,9 @@ struct tele_codec {
 	uint64_t *last; // the row before: may hold TELE_UNKNOWN
 	uint64_t *base; // the last known value
 	uint64_t *step; // DOD: the last difference of known values
+	// The plan's special fields that such rows have, in the plan's order.
+	uint32_t n_special;
+	uint16_t special[TELE_SPECIAL_MAX];
 };
 
 // Words of storage that tele_codec_init needs for n_fields.

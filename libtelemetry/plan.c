@@ -83,9 +83,18 @@ int tele_plan_add_invariant(struct tele_plan *plan, uint32_t target, uint32_t n_
 	struct tele_plan_invariant *invariant = &plan->invariants[plan->n_invariants];
 	invariant->target = target;
 	invariant->n_terms = n_terms;
+	invariant->highest = 0;
+	invariant->n_added = 0;
+	for (uint32_t i = 0; i < n_terms; i++)
+		invariant->n_added += signs[i] > 0;
+	uint32_t added = 0;
+	uint32_t taken = invariant->n_added;
 	for (uint32_t i = 0; i < n_terms; i++) {
-		invariant->terms[i].index = term_indexes[i];
-		invariant->terms[i].sign = signs[i];
+		uint32_t k = signs[i] > 0 ? added++ : taken++;
+		invariant->terms[k].index = term_indexes[i];
+		invariant->terms[k].sign = signs[i];
+		if (term_indexes[i] > invariant->highest)
+			invariant->highest = term_indexes[i];
 	}
 	plan->fields[target].predictor = TELE_PREDICT_DERIVED;
 	plan->fields[target].invariant = (uint16_t)plan->n_invariants++;
@@ -137,6 +146,7 @@ int tele_plan_repeat(struct tele_plan *plan, uint32_t first, uint32_t n_fields)
 		struct tele_plan_invariant *copy = &plan->invariants[plan->n_invariants];
 		*copy = plan->invariants[i];
 		copy->target += shift;
+		copy->highest += shift;
 		for (uint32_t k = 0; k < copy->n_terms; k++)
 			copy->terms[k].index += shift;
 		plan->fields[copy->target].predictor = TELE_PREDICT_DERIVED;
@@ -150,11 +160,17 @@ uint64_t tele_plan_derive(const struct tele_plan *plan, uint32_t number, const u
 {
 	const struct tele_plan_invariant *invariant = &plan->invariants[number];
 	uint64_t sum = 0;
-	for (uint32_t i = 0; i < invariant->n_terms; i++) {
+	for (uint32_t i = 0; i < invariant->n_added; i++) {
 		uint64_t value = row[invariant->terms[i].index];
 		if (value == TELE_UNKNOWN)
 			return TELE_UNKNOWN;
-		sum += invariant->terms[i].sign > 0 ? value : 0 - value;
+		sum += value;
+	}
+	for (uint32_t i = invariant->n_added; i < invariant->n_terms; i++) {
+		uint64_t value = row[invariant->terms[i].index];
+		if (value == TELE_UNKNOWN)
+			return TELE_UNKNOWN;
+		sum -= value;
 	}
 	return sum;
 }

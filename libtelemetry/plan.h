@@ -36,6 +36,8 @@ struct tele_plan_field {
 struct tele_plan_invariant {
 	uint32_t target;
 	uint32_t n_terms;
+	uint32_t n_added; // terms with sign +1; they come first
+	uint32_t highest; // index of a term
 	struct {
 		uint32_t index;
 		int32_t sign; // +1 or -1
