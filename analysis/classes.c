@@ -38,30 +38,31 @@ struct class_row {
 	const char *name, *bytes, *total; // NULL: none
 	enum source_kind kind;
 	uint16_t plus, minus; // field ids
+	bool is_effect;
 };
 
 #define POOLS(section, label)                                                                              \
-	{#label "_pools", #label "_bytes", NULL, SOURCE_FIELD, TELE_ID_##section##_live_##label##_pools, 0}, \
-	{#label "_bytes", NULL, "device_used_bytes", SOURCE_FIELD, TELE_ID_##section##_live_##label##_bytes, 0}
+	{#label "_pools", #label "_bytes", NULL, SOURCE_FIELD, TELE_ID_##section##_live_##label##_pools, 0, false}, \
+	{#label "_bytes", NULL, "device_used_bytes", SOURCE_FIELD, TELE_ID_##section##_live_##label##_bytes, 0, false}
 #define CENSUS(section)                                                                                  \
 	POOLS(section, working), POOLS(section, constant), POOLS(section, staging),                      \
 	POOLS(section, unlabelled),                                                                      \
 	{"contexts", NULL, NULL, SOURCE_DIFFERENCE, TELE_ID_##section##_contexts_created,                \
-	 TELE_ID_##section##_contexts_released},                                                         \
+	 TELE_ID_##section##_contexts_released, false},                                                         \
 	{"modules", NULL, NULL, SOURCE_DIFFERENCE, TELE_ID_##section##_modules_loaded,                   \
-	 TELE_ID_##section##_modules_unloaded}
+	 TELE_ID_##section##_modules_unloaded, false}
 
 static const struct class_row process_rows[] = {
 	CENSUS(census),
-	{"device_used_bytes", NULL, NULL, SOURCE_DEVICES, 0, 0},
-	{"heap_live_bytes", NULL, "rss_bytes", SOURCE_FIELD, TELE_ID_heap_live_bytes, 0},
-	{"heap_mapped_bytes", NULL, NULL, SOURCE_FIELD, TELE_ID_heap_mapped_bytes, 0},
-	{"rss_bytes", NULL, NULL, SOURCE_FIELD, TELE_ID_host_rss_bytes, 0},
-	{"residual_bytes", NULL, "rss_bytes", SOURCE_RESIDUAL, 0, 0},
+	{"device_used_bytes", NULL, NULL, SOURCE_DEVICES, 0, 0, true},
+	{"heap_live_bytes", NULL, "rss_bytes", SOURCE_FIELD, TELE_ID_heap_live_bytes, 0, true},
+	{"heap_mapped_bytes", NULL, NULL, SOURCE_FIELD, TELE_ID_heap_mapped_bytes, 0, true},
+	{"rss_bytes", NULL, NULL, SOURCE_FIELD, TELE_ID_host_rss_bytes, 0, true},
+	{"residual_bytes", NULL, "rss_bytes", SOURCE_RESIDUAL, 0, 0, true},
 };
 static const struct class_row device_rows[] = {
 	CENSUS(device),
-	{"device_used_bytes", NULL, NULL, SOURCE_USED, TELE_ID_device_used_bytes, 0},
+	{"device_used_bytes", NULL, NULL, SOURCE_USED, TELE_ID_device_used_bytes, 0, true},
 };
 
 void analysis_classes_fini(struct analysis_classes *classes)
@@ -151,6 +152,7 @@ static int add_rows(struct analysis_classes *classes, const struct tele_schema *
 		if (!class)
 			return classes->is_full ? 0 : -ENOMEM;
 		write_name(class->name, rows[i].name, device);
+		class->is_effect = rows[i].is_effect;
 	}
 	for (size_t i = 0, at = first; i < n_rows && at < classes->n_items; i++) {
 		struct analysis_class *class = &classes->items[at];

@@ -328,7 +328,7 @@ static void set_forecast(const struct look *look, struct analysis_verdict *verdi
 
 // What a class weighs in the ranking.
 struct weight {
-	bool is_growing, is_total;
+	bool is_growing, is_effect, is_total;
 	double bytes, count;
 };
 
@@ -346,6 +346,7 @@ static struct weight weigh(const struct look *look, int class_index)
 		weight.count = head->growth.slope * head->growth.window;
 	}
 	weight.is_total = head->is_total;
+	weight.is_effect = class->is_effect;
 	weight.bytes = grows(bytes) ? bytes->growth.slope * bytes->growth.window : 0;
 	return weight;
 }
@@ -354,6 +355,8 @@ static bool goes_before(const struct weight *a, const struct weight *b)
 {
 	if (a->is_growing != b->is_growing)
 		return a->is_growing;
+	if (a->is_effect != b->is_effect)
+		return b->is_effect;
 	if (a->is_total != b->is_total)
 		return b->is_total;
 	if (a->bytes != b->bytes)

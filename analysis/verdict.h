@@ -44,6 +44,7 @@ struct analysis_class {
 	enum tele_unit unit;                // TELE_BYTES or TELE_COUNT
 	int bytes_class; // of a count: the class of its bytes, or ANALYSIS_NO_CLASS
 	int total_class; // of bytes: the total they are part of (device used, RSS), or ANALYSIS_NO_CLASS
+	bool is_effect; // of what the program holds (heap, residual, RSS): ranked behind what it tells of itself
 };
 
 enum analysis_boundary {
@@ -136,7 +137,8 @@ enum analysis_look {
 };
 
 // Fills one verdict for each class and axis that has points, ranked: growing
-// classes first, parts before totals, by bytes grown and then by count. The
+// classes first, causes before effects, parts before totals, by bytes grown and
+// then by count. The
 // class's headline axis comes before its other axes. Returns how many there
 // are; at most n_classes * ANALYSIS_AXIS_COUNT. Changes nothing.
 size_t analysis_verdicts_list(const struct analysis_verdicts *engine, enum analysis_look look,
