@@ -39,9 +39,6 @@ extern bool tele_has_own_table;
 // Gives the calling thread such a table, where the kernel can.
 void tele_take_own_table(void);
 
-// Whether only the calling thread is left beside the remains of the main one.
-bool tele_is_last_thread(void);
-
 // open(2) for the publisher thread, close-on-exec and without a controlling
 // terminal: a descriptor of 3 or above, and of 512 or above where the table is
 // the program's. Returns it, or -errno.
@@ -102,10 +99,6 @@ void tele_stay_parked(void);
 
 // Wakes the publisher to drain the boundary slots before its next tick.
 void tele_ask_drain(void);
-
-// The calling thread ends by pthread_exit. Where it is the main one, the
-// publisher looks from now on whether it is the last one left.
-void tele_thread_leaves(void);
 
 // Writes the last row and state `exited`; for _exit.
 void tele_publisher_stop(void);

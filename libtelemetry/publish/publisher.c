@@ -31,7 +31,6 @@
 #include "../banned.h"
 #include "../rollcall.h"
 
-#define LOOK_NS 20000000u
 #define LAZY_START_NS UINT64_C(2000000000)
 #define START_WAIT_NS 200000000u
 #define STOP_WAIT_NS 100000000u
@@ -54,14 +53,12 @@ enum {
 	COMMAND_PARK = 4,
 	COMMAND_FLUSH = 8,
 	COMMAND_DRAIN = 16,
-	COMMAND_LOOK = 32, // the main thread has ended
 };
 
 static _Atomic uint32_t phase;	  // enum phase; a futex for those who wait for it
 static _Atomic uint32_t commands; // bits; a futex for the thread
 static _Atomic uint32_t flushes_asked, flushes_done; // the latter a futex
 static _Atomic int thread_id;
-static _Atomic bool has_main_left; // by pthread_exit
 static struct tele_settings settings;
 static struct tele_sampler sampler;
 static uint64_t instance_id, parent_instance_id;
@@ -118,14 +115,10 @@ static uint32_t next_commands(uint64_t at_ns)
 {
 	for (;;) {
 		uint32_t told = atomic_exchange_explicit(&commands, 0, memory_order_acq_rel);
-		if (atomic_load_explicit(&has_main_left, memory_order_relaxed) && tele_is_last_thread())
-			return told | COMMAND_STOP;
-		told &= ~(uint32_t)COMMAND_LOOK;
 		uint64_t now = tele_monotonic_ns();
 		if (told || now >= at_ns)
 			return told;
-		bool looks = atomic_load_explicit(&has_main_left, memory_order_relaxed);
-		tele_futex_wait_until(&commands, 0, looks ? tele_min_u64(at_ns, now + LOOK_NS) : at_ns);
+		tele_futex_wait_until(&commands, 0, at_ns);
 	}
 }
 
@@ -233,10 +226,11 @@ static void first_thread_ends(void *ignored)
 	tele_park();
 }
 
-// To be called by the thread itself: that of main, or the one a fork left.
+// To be called by the first thread itself: that of main, or the one a fork left.
+// Makes no system call, which a filter might forbid.
 static void watch_first_thread(void)
 {
-	if (has_first_thread_key && (pid_t)syscall(SYS_gettid) == getpid())
+	if (has_first_thread_key)
 		pthread_setspecific(first_thread_key, &first_thread_key);
 }
 
@@ -295,7 +289,6 @@ static void begin_child(void)
 	sampler.file.bytes = NULL;
 	atomic_store(&commands, 0);
 	atomic_store(&thread_id, 0);
-	atomic_store(&has_main_left, false);
 	parent_instance_id = parent;
 	settings.is_root = false;
 	tele_registry_reset_values();
@@ -348,7 +341,8 @@ __attribute__((constructor)) static void publisher_init(void)
 	fstat(2, &first_stderr);
 	at_quick_exit(publisher_fini);
 	has_first_thread_key = pthread_key_create(&first_thread_key, first_thread_ends) == 0;
-	watch_first_thread();
+	if (syscall(SYS_gettid) == getpid())
+		watch_first_thread();
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 	begin_life();
 }
@@ -462,17 +456,6 @@ bool tele_park(void)
 void tele_stay_parked(void)
 {
 	is_filtered = true;
-}
-
-void tele_thread_leaves(void)
-{
-	enum phase now = get_phase();
-	if (is_foreign_process() || (now != PHASE_WAITING && now != PHASE_STARTING && now != PHASE_RUNNING))
-		return;
-	if (syscall(SYS_gettid) != owner_pid)
-		return;
-	atomic_store_explicit(&has_main_left, true, memory_order_relaxed);
-	command(COMMAND_LOOK);
 }
 
 void tele_ask_drain(void)

@@ -35,13 +35,11 @@ typedef long (*syscall_fn)(long, long, long, long, long, long, long);
 typedef int (*clone_fn)(int (*)(void *), void *, int, void *, void *, void *, void *);
 typedef pid_t (*fork_fn)(void);
 typedef int (*daemon_fn)(int, int);
-typedef void (*pthread_exit_fn)(void *);
 
 static syscall_fn next_syscall;
 static clone_fn next_clone;
 static fork_fn next_fork;
 static daemon_fn next_daemon;
-static pthread_exit_fn next_pthread_exit;
 
 // Declared here and not by unistd.h and sched.h: those are variadic, and what
 // is passed on is the registers, whatever they mean.
@@ -52,7 +50,6 @@ TELE_EXPORT int prctl(int option, ...);
 TELE_EXPORT int clone(int (*fn)(void *), void *stack, int flags, void *argument, ...);
 TELE_EXPORT pid_t fork(void);
 TELE_EXPORT int daemon(int no_chdir, int no_close);
-TELE_EXPORT _Noreturn void pthread_exit(void *result);
 TELE_EXPORT _Noreturn void _exit(int status);
 TELE_EXPORT _Noreturn void _Exit(int status);
 
@@ -65,7 +62,6 @@ __attribute__((constructor(101))) static void sandbox_init(void)
 	*(void **)&next_clone = dlsym(RTLD_NEXT, "clone");
 	*(void **)&next_fork = dlsym(RTLD_NEXT, "fork");
 	*(void **)&next_daemon = dlsym(RTLD_NEXT, "daemon");
-	*(void **)&next_pthread_exit = dlsym(RTLD_NEXT, "pthread_exit");
 }
 
 static long pass_on(long number, long a, long b, long c, long d, long e, long f)
@@ -183,15 +179,6 @@ int daemon(int no_chdir, int no_close)
 		sandbox_init();
 	tele_publisher_stop();
 	return next_daemon(no_chdir, no_close);
-}
-
-_Noreturn void pthread_exit(void *result)
-{
-	if (TELE_UNLIKELY(!next_pthread_exit))
-		sandbox_init();
-	tele_thread_leaves();
-	for (;;)
-		next_pthread_exit(result);
 }
 
 // No destructor runs after _exit: the last row is written here. A vfork child

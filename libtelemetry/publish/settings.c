@@ -122,35 +122,16 @@ static ssize_t read_file(const char *path, char *buffer, size_t size)
 	return n;
 }
 
-// Where a field of /proc/self/stat starts, from 3 on, or NULL; the second may
-// hold blanks and brackets.
-static const char *stat_field(char *text, size_t size, int number)
-{
-	if (read_file("/proc/self/stat", text, size) <= 0)
-		return NULL;
-	const char *at = strrchr(text, ')');
-	for (int field = 2; at && field < number; field++)
-		at = strchr(at + 1, ' ');
-	return at ? at + 1 : NULL;
-}
-
+// Field 22 of /proc/self/stat; the second may hold blanks and brackets.
 static uint64_t start_ticks(void)
 {
 	char text[1024];
-	const char *at = stat_field(text, sizeof(text), 22);
-	return at ? strtoull(at, NULL, 10) : 0;
-}
-
-// A process ends with its last thread, and we must not be what keeps it.
-bool tele_is_last_thread(void)
-{
-	char text[1024];
-	tele_take_own_table();
-	const char *state = stat_field(text, sizeof(text), 3);
-	if (!state || *state != 'Z')
-		return false;
-	const char *n_threads = stat_field(text, sizeof(text), 20);
-	return n_threads && strtoul(n_threads, NULL, 10) <= 2;
+	if (read_file("/proc/self/stat", text, sizeof(text)) <= 0)
+		return 0;
+	const char *at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
 // The command line with its arguments apart, or the name alone.
