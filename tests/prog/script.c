@@ -6,6 +6,7 @@
 
 #include <rollcall.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,18 @@ static enum rollcall_outcome outcome_of(const char *name)
 		if (strcmp(name, names[i]) == 0)
 			return (enum rollcall_outcome)i;
 	return 0;
+}
+
+// A row that is surely there: on a machine with much to do the publisher may
+// come later than one call waits.
+static int flush(void)
+{
+	int result;
+	int tries = 100;
+	do {
+		result = rollcall_flush();
+	} while (result == -EAGAIN && --tries);
+	return result;
 }
 
 // n candidates that are timed, each leaving a pool of 1 MiB of which the last
@@ -88,7 +101,7 @@ static void answer(char *line)
 	else if (strcmp(verb, "fork") == 0)
 		result = fork_one();
 	else if (strcmp(verb, "flush") == 0)
-		result = rollcall_flush();
+		result = flush();
 	else if (strcmp(verb, "die") == 0)
 		raise(SIGKILL);
 	else if (strcmp(verb, "exec") == 0)
