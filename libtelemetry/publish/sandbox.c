@@ -36,7 +36,11 @@ typedef int (*clone_fn)(int (*)(void *), void *, int, void *, void *, void *, vo
 typedef pid_t (*fork_fn)(void);
 typedef int (*daemon_fn)(int, int);
 
-static syscall_fn next_syscall;
+// Not static: the jump below names both.
+extern syscall_fn tele_next_syscall;
+extern long tele_syscall_watched(long number, long a, long b, long c, long d, long e, long f);
+syscall_fn tele_next_syscall;
+
 static clone_fn next_clone;
 static fork_fn next_fork;
 static daemon_fn next_daemon;
@@ -58,7 +62,7 @@ TELE_EXPORT _Noreturn void _Exit(int status);
 // Before the publisher's own constructor, whose thread makes such calls too.
 __attribute__((constructor(101))) static void sandbox_init(void)
 {
-	*(void **)&next_syscall = dlsym(RTLD_NEXT, "syscall");
+	*(void **)&tele_next_syscall = dlsym(RTLD_NEXT, "syscall");
 	*(void **)&next_clone = dlsym(RTLD_NEXT, "clone");
 	*(void **)&next_fork = dlsym(RTLD_NEXT, "fork");
 	*(void **)&next_daemon = dlsym(RTLD_NEXT, "daemon");
@@ -66,9 +70,9 @@ __attribute__((constructor(101))) static void sandbox_init(void)
 
 static long pass_on(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (TELE_UNLIKELY(!next_syscall))
+	if (TELE_UNLIKELY(!tele_next_syscall))
 		sandbox_init();
-	return next_syscall(number, a, b, c, d, e, f);
+	return tele_next_syscall(number, a, b, c, d, e, f);
 }
 
 static long parked(bool comes_back, long number, long a, long b, long c, long d, long e, long f)
@@ -107,16 +111,54 @@ static bool installs_filter(long number, long a)
 
 // A tail call wherever nothing is to be done: the call may be vfork, whose
 // child must not return through a frame of ours.
-long syscall(long number, long a, long b, long c, long d, long e, long f)
+long tele_syscall_watched(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (TELE_UNLIKELY(!next_syscall))
+	if (TELE_UNLIKELY(!tele_next_syscall))
 		sandbox_init();
 	if (TELE_UNLIKELY(enters_namespace(number, a)))
 		return parked(true, number, a, b, c, d, e, f);
 	if (TELE_UNLIKELY(installs_filter(number, a)))
 		return parked(false, number, a, b, c, d, e, f);
-	return next_syscall(number, a, b, c, d, e, f);
+	return tele_next_syscall(number, a, b, c, d, e, f);
 }
+
+#if defined(__x86_64__)
+// The seventh argument is on the caller's stack. Most calls have no such, and
+// the word there is the caller's own: C may store it anew on its way to a tail
+// call, over what another thread has put there since. So everything that is not
+// watched goes by a jump that touches neither the stack nor an argument.
+__asm__(".pushsection .text.syscall, \"ax\", @progbits\n"
+	".globl syscall\n"
+	".type syscall, @function\n"
+	"syscall:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	cmpq $" TELE_STRINGIFY(SYS_clone) ", %rdi\n"
+	"	je 1f\n"
+	"	cmpq $" TELE_STRINGIFY(SYS_prctl) ", %rdi\n"
+	"	je 2f\n"
+	"	cmpq $" TELE_STRINGIFY(SYS_unshare) ", %rdi\n"
+	"	je 2f\n"
+	"	cmpq $" TELE_STRINGIFY(SYS_setns) ", %rdi\n"
+	"	je 2f\n"
+	"	cmpq $" TELE_STRINGIFY(SYS_seccomp) ", %rdi\n"
+	"	je 2f\n"
+	"0:	movq tele_next_syscall(%rip), %rax\n"
+	"	testq %rax, %rax\n"
+	"	je 2f\n"
+	"	jmp *%rax\n"
+	"1:	testl $" TELE_STRINGIFY(NAMESPACE_FLAGS) ", %esi\n"
+	"	je 0b\n"
+	"2:	jmp tele_syscall_watched\n"
+	"	.cfi_endproc\n"
+	".size syscall, . - syscall\n"
+	".popsection\n");
+#else
+long syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	return tele_syscall_watched(number, a, b, c, d, e, f);
+}
+#endif
 
 int unshare(int flags)
 {

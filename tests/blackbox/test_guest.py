@@ -50,6 +50,11 @@ class Guest(Case):
         done = self.run_command([sys.executable, "-c", LOAD_AND_DROP, LIBRARY], env=self.environment)
         self.assertEqual((done.returncode, done.stdout), (0, b"still here\n"), done.stderr)
 
+    def test_the_stack_of_a_caller_is_not_written_to(self):
+        env = dict(self.environment, LD_PRELOAD=LIBRARY)
+        done = self.run_command([os.path.join(BUILD, "tests", "prog", "bystack")], env=env)
+        self.assertEqual((done.returncode, done.stdout), (0, b"ok\n"))
+
     def test_a_relative_directory_is_that_of_the_start(self):
         os.mkdir(os.path.join(self.files, "elsewhere"))
         name = os.path.relpath(self.directory, self.files)
