@@ -149,12 +149,18 @@ char *cli_duration_text(uint64_t ns, char buffer[CLI_SIZE_TEXT])
 	return buffer;
 }
 
+int cli_fail_output(const struct cli_call *call, int code)
+{
+	bool is_full = code == -ENOSPC || code == -EDQUOT;
+	return cli_fail(call, CLI_FAILED, "cannot write to standard output: %s%s", tele_strerror(code),
+			is_full ? "; free some space there" : "");
+}
+
 int cli_finish_output(const struct cli_call *call)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return CLI_OK;
-	return cli_fail(call, CLI_FAILED, "cannot write to standard output: %s; free some space there",
-			tele_strerror(errno));
+	return cli_fail_output(call, -errno);
 }
 
 uint64_t cli_now_ns(void)

@@ -39,6 +39,9 @@ char *cli_bytes_text(uint64_t bytes, char buffer[CLI_SIZE_TEXT]);
 // "2m11s", "3h02m", "58s", "4d03h".
 char *cli_duration_text(uint64_t ns, char buffer[CLI_SIZE_TEXT]);
 
+// Says that standard output took no more, and why; returns CLI_FAILED.
+int cli_fail_output(const struct cli_call *call, int code);
+
 // Standard output, flushed. CLI_OK, or CLI_FAILED after having said why not.
 int cli_finish_output(const struct cli_call *call);
 

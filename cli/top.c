@@ -54,13 +54,14 @@ static int print_out(const struct cli_call *call, int result, struct mon_out *ou
 	return status;
 }
 
+// For mon_top_batch; `context` is the int that says why it could not.
 static int write_reading(void *context, const char *bytes, size_t n_bytes)
 {
-	(void)context;
+	int *failed = context;
 	errno = 0;
 	if (fwrite(bytes, 1, n_bytes, stdout) != n_bytes || fflush(stdout) != 0)
-		return errno ? -errno : -EIO;
-	return 0;
+		*failed = errno ? -errno : -EIO;
+	return *failed;
 }
 
 static int end_of_monitor(const struct cli_call *call, int result, const struct tele_error *error)
@@ -95,8 +96,9 @@ int cli_top(const struct cli_call *call)
 	options.select = call->n_operands ? call->operands[0] : NULL;
 	cli_clean_automatically();
 	if (n_readings) {
-		int result = mon_top_batch(&options, n_readings, write_reading, NULL, &error);
-		return end_of_monitor(call, result, &error);
+		int failed = 0;
+		int result = mon_top_batch(&options, n_readings, write_reading, &failed, &error);
+		return failed ? cli_fail_output(call, failed) : end_of_monitor(call, result, &error);
 	}
 	if (call->values[CLI_top_json])
 		return print_out(call, mon_top_json(&options, &out, &error), &out, &error);

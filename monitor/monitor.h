@@ -72,7 +72,7 @@ int mon_replay_json(const struct mon_options *options, struct mon_out *out,
 
 // n_readings readings (0: until `write` fails), one JSON array on each line,
 // interval_ms apart. `write` returns 0, or a negative code that ends it and is
-// returned.
+// returned, without a word in *ret_error.
 typedef int (*mon_write_fn)(void *context, const char *bytes, size_t n_bytes);
 int mon_top_batch(const struct mon_options *options, uint64_t n_readings, mon_write_fn write,
 		  void *context, struct tele_error *ret_error);

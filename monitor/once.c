@@ -183,7 +183,7 @@ int mon_top_batch(const struct mon_options *options, uint64_t n_readings, mon_wr
 		mon_hook_run(options->on_growing, &model);
 		mon_json_write(&out, &model, options->select);
 		if (status == 0)
-			status = mon_out_status(&out);
+			status = mon_out_status(&out) ? tele_fail(ret_error, -ENOMEM, "out of memory") : 0;
 		if (status == 0)
 			status = write(context, out.bytes, out.n_bytes);
 	}

@@ -6,7 +6,7 @@ import os
 import re
 import unittest
 
-from tests.blackbox.support import REPOSITORY, Case
+from tests.blackbox.support import REPOSITORY, ROLLCALL, Case
 
 VERBS = ["run", "list", "top", "record", "replay", "report", "info", "import", "check", "diff", "gc", "doctor"]
 
@@ -96,9 +96,16 @@ class Errors(Case):
 
     def test_a_full_output_is_an_error(self):
         with open("/dev/full", "wb") as full:
-            for words in (["--help"], ["--version"], ["list"], ["list", "--json"], ["top", "--once"], ["gc"], ["doctor"]):
+            for words in (["--help"], ["--version"], ["list"], ["list", "--json"], ["top", "--once"], ["top", "--json"],
+                          ["top", "--batch", "2"], ["gc"], ["doctor"]):
                 with self.subTest(words=words):
-                    self.fails(*words, stdout=full)
+                    self.assertIn("No space left on device; free some", self.fails(*words, stdout=full))
+
+    def test_a_closed_output_is_an_error(self):
+        for words in ("list", "top --batch 2", "doctor"):
+            done = self.run_command(["sh", "-c", "exec %s %s >&-" % (ROLLCALL, words)], text=True)
+            self.assertEqual((done.returncode, done.stderr), (1, "rollcall %s: cannot write to standard output: "
+                                                                 "Bad file descriptor\n" % words.split()[0]))
 
 
 class Nothing(Case):
