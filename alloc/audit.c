@@ -97,6 +97,31 @@ static void audit_segment(struct audit *audit, struct alloc_segment *segment)
 	}
 }
 
+// A heap's magazines hold slots of its own spans, or two threads would write
+// the words of one.
+static void audit_cached(struct audit *audit, const struct alloc_heap *heap, const struct alloc_free_slot *entries,
+			 uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct alloc_span *span = alloc_entry_span(entries[i].place);
+		uint32_t slot = alloc_entry_slot(entries[i].place);
+		expect(audit, atomic_load(&span->heap) == heap, "a magazine holds a slot of another heap");
+		expect(audit, alloc_state_read(span, slot) == ALLOC_STATE_CACHED, "a slot in a magazine is not cached");
+	}
+}
+
+static void audit_magazines(struct audit *audit)
+{
+	for (struct alloc_heap *heap = atomic_load(&alloc_heaps); heap; heap = atomic_load(&heap->next)) {
+		for (uint32_t class = 1; class < ALLOC_CLASS_COUNT; class++) {
+			const struct alloc_magazine *magazine = &heap->magazines[class];
+			audit_cached(audit, heap, magazine->entries,
+				     (uint32_t)atomic_load(&magazine->word) & ALLOC_MAGAZINE_COUNT);
+			audit_cached(audit, heap, heap->bins[class].aside, heap->bins[class].n_aside);
+		}
+	}
+}
+
 static void audit_outboxes(struct audit *audit)
 {
 	for (struct alloc_heap *heap = atomic_load(&alloc_heaps); heap; heap = atomic_load(&heap->next)) {
@@ -121,6 +146,7 @@ uint64_t alloc_audit(const char **ret_difference)
 		if (atomic_load(&segment->base))
 			audit_segment(&audit, segment);
 	audit_outboxes(&audit);
+	audit_magazines(&audit);
 	for (struct alloc_large *large = atomic_load(&alloc_larges); large; large = atomic_load(&large->next)) {
 		uint64_t word = atomic_load(&large->word);
 		audit.mapped_bytes += (uint64_t)alloc_l_pages(word) * ALLOC_PAGE_BYTES;

@@ -130,10 +130,16 @@ void alloc_central_retire(struct alloc_segment *segment)
 {
 	uintptr_t base = atomic_load_explicit(&segment->base, memory_order_relaxed);
 	alloc_directory_remove(segment);
-	alloc_sys_unmap((void *)base, ALLOC_SEGMENT_BYTES);
+	bool gone = alloc_sys_unmap((void *)base, ALLOC_SEGMENT_BYTES) == 0;
+	if (!gone)
+		alloc_directory_add(segment, base);
 	alloc_lock_take(&alloc_central_lock);
-	segment->unmapped_next = central_unmapped;
-	central_unmapped = segment;
+	if (gone) {
+		segment->unmapped_next = central_unmapped;
+		central_unmapped = segment;
+	} else {
+		alloc_central_mark_free(segment, ~(uint64_t)0);
+	}
 	alloc_lock_drop(&alloc_central_lock);
 }
 

@@ -89,13 +89,28 @@ void alloc_directory_remove(struct alloc_segment *segment)
 	alloc_directory_end(-(int64_t)ALLOC_SEGMENT_BYTES);
 }
 
+static struct alloc_segment *follow(uintptr_t at, uintptr_t base)
+{
+	struct alloc_segment *segment = atomic_load_explicit(lookup_slot(at), memory_order_acquire);
+	while (segment && atomic_load_explicit(&segment->base, memory_order_relaxed) != base)
+		segment = atomic_load_explicit(&segment->lookup_next, memory_order_acquire);
+	return segment;
+}
+
 struct alloc_segment *alloc_directory_find(uintptr_t at)
 {
 	uintptr_t base = at & ~(ALLOC_SEGMENT_BYTES - 1);
 	if (!base)
 		return NULL;
-	struct alloc_segment *segment = atomic_load_explicit(lookup_slot(at), memory_order_acquire);
-	while (segment && atomic_load_explicit(&segment->base, memory_order_relaxed) != base)
-		segment = atomic_load_explicit(&segment->lookup_next, memory_order_acquire);
+	if (!atomic_load_explicit(lookup_slot(at), memory_order_acquire))
+		return NULL;
+	struct alloc_segment *segment = follow(at, base);
+	if (segment)
+		return segment;
+	// Another segment of the chain may have left for another chain meanwhile,
+	// and taken us along: once more, with all of them standing still.
+	alloc_lock_take(&alloc_map_lock);
+	segment = follow(at, base);
+	alloc_lock_drop(&alloc_map_lock);
 	return segment;
 }

@@ -55,6 +55,7 @@ struct alloc_heap *alloc_heap_acquire(void)
 	if (heap) {
 		alloc_heap_orphans = heap->orphan_next;
 		heap->state = ALLOC_HEAP_OWNED;
+		heap->is_unflushed = false;
 		atomic_fetch_sub_explicit(&alloc_heap_n_orphans, 1, memory_order_relaxed);
 	}
 	alloc_lock_drop(&alloc_heaps_lock);
@@ -95,6 +96,7 @@ void alloc_heaps_orphan_all(const struct alloc_heap *own, const struct alloc_hea
 					     heap->outbox_slack_bytes[i]);
 		atomic_store_explicit(&heap->c, c, memory_order_relaxed);
 		make_orphan(heap);
+		heap->is_unflushed = true; // most children exec before it matters
 	}
 }
 

@@ -88,7 +88,8 @@ struct alloc_heap {
 	_Atomic uint64_t foreign_frees;
 
 	_Alignas(64) struct alloc_lock lock;
-	uint8_t state; // under alloc_heaps_lock
+	uint8_t state;	   // under alloc_heaps_lock
+	bool is_unflushed; // an orphan whose magazines are not empty; under alloc_heaps_lock
 	_Atomic(struct alloc_heap *) next; // all heaps; never removed
 	struct alloc_heap *orphan_next;
 	struct alloc_bin bins[ALLOC_CLASS_COUNT];

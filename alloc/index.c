@@ -19,6 +19,7 @@ struct index_leaf {
 	struct alloc_segment *segments[LEAF_SEGMENTS];
 };
 
+struct alloc_lock alloc_index_lock;
 static struct index_leaf *index_first;
 static _Atomic uint32_t index_n_leaves;
 
@@ -34,19 +35,18 @@ bool alloc_index_reserve(uint32_t order)
 {
 	// Leaves are made one at a time, by whoever makes a segment; two of them
 	// may make one too many, which the next 4 GiB use.
-	static struct alloc_lock reserve_lock;
-	if (atomic_load_explicit(&index_n_leaves, memory_order_acquire) > order / LEAF_SEGMENTS)
-		return true;
-	struct index_leaf *leaf = alloc_meta_take(sizeof(*leaf));
-	if (!leaf)
-		return false;
-	alloc_lock_take(&reserve_lock);
-	struct index_leaf **link = &index_first;
-	while (*link)
-		link = &(*link)->next;
-	*link = leaf;
-	atomic_fetch_add_explicit(&index_n_leaves, 1, memory_order_release);
-	alloc_lock_drop(&reserve_lock);
+	while (atomic_load_explicit(&index_n_leaves, memory_order_acquire) <= order / LEAF_SEGMENTS) {
+		struct index_leaf *leaf = alloc_meta_take(sizeof(*leaf));
+		if (!leaf)
+			return false;
+		alloc_lock_take(&alloc_index_lock);
+		struct index_leaf **link = &index_first;
+		while (*link)
+			link = &(*link)->next;
+		*link = leaf;
+		atomic_fetch_add_explicit(&index_n_leaves, 1, memory_order_release);
+		alloc_lock_drop(&alloc_index_lock);
+	}
 	return true;
 }
 

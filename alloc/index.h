@@ -10,6 +10,9 @@
 
 #include "span.h"
 
+// Held while a leaf is hung in; a fork waits for it.
+extern struct alloc_lock alloc_index_lock;
+
 // Makes room for a segment of this order. Maps; no lock held. False without
 // memory.
 bool alloc_index_reserve(uint32_t order);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Rollcall developers
 //
 // A lock of one word: 0 free, 1 held, 2 held with sleepers. All zero is free.
-// Order of taking: reclaim, heaps, a heap, central, large, map, meta. No system
+// Order of taking: reclaim, heaps, a heap, central, large, index, map, meta. No system
 // call is made with one held except the futex's own.
 
 #ifndef ALLOC_LOCK_H

@@ -14,6 +14,7 @@
 #include "block.h"
 #include "central.h"
 #include "large.h"
+#include "sys.h"
 #include "thread.h"
 
 #include "../libtelemetry/banned.h"
@@ -153,17 +154,18 @@ int alloc_posix_memalign(void **ret_block, size_t align, size_t size_bytes)
 
 void *alloc_valloc(size_t size_bytes)
 {
-	return alloc_memalign(ALLOC_PAGE_BYTES, size_bytes);
+	return alloc_memalign(alloc_sys_page_bytes(), size_bytes);
 }
 
 void *alloc_pvalloc(size_t size_bytes)
 {
-	size_t rounded_bytes = tele_align_up(size_bytes, ALLOC_PAGE_BYTES);
+	size_t page_bytes = alloc_sys_page_bytes();
+	size_t rounded_bytes = tele_align_up(size_bytes, page_bytes);
 	if (rounded_bytes < size_bytes) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	return alloc_memalign(ALLOC_PAGE_BYTES, rounded_bytes);
+	return alloc_memalign(page_bytes, rounded_bytes);
 }
 
 size_t alloc_usable_size(void *block)

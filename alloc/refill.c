@@ -265,6 +265,11 @@ static bool steal(struct alloc_heap *heap, uint32_t class)
 	int tries = ORPHANS_MAX;
 	for (struct alloc_heap *orphan = alloc_heap_orphans; orphan && !span && tries-- > 0;
 	     orphan = orphan->orphan_next) {
+		if (orphan->is_unflushed) {
+			// What its magazines hold must not stay behind when spans go.
+			orphan->is_unflushed = false;
+			alloc_heap_flush(orphan);
+		}
 		if (!alloc_lock_try(&orphan->lock))
 			continue;
 		alloc_remote_drain(orphan, true);
@@ -283,10 +288,11 @@ static bool steal(struct alloc_heap *heap, uint32_t class)
 	if (!span)
 		return false;
 	alloc_lock_take(&heap->lock);
-	// Since it changed hands a drain or the reclaimer may have found it.
+	// Since it changed hands a drain or the reclaimer may have found it, and
+	// even given it to central.
 	heap->bins[class].n_spans++;
 	heap->bins[class].n_holes += holes;
-	if (span->place == ALLOC_PLACE_NONE)
+	if (atomic_load_explicit(&span->heap, memory_order_relaxed) == heap && span->place == ALLOC_PLACE_NONE)
 		alloc_heap_place(heap, span);
 	alloc_lock_drop(&heap->lock);
 	return true;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// What happens once: the constructor reads the knobs, registers with the
-// publisher and with fork. Blocks may have been given out long before. A fork
+// What happens once: the constructor reads the knobs and registers with the
+// publisher. Blocks may have been given out long before. A fork
 // waits for every lock, so that the child copies no half-done slow path; what a
 // thread of the parent was doing on its fast path is at most one slot, which
 // the child then holds as live or cached for ever.
 
 #include "alloc.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "central.h"
 #include "collect.h"
 #include "config.h"
 #include "directory.h"
+#include "index.h"
 #include "large.h"
 #include "meta.h"
 #include "reclaim.h"
@@ -29,7 +29,6 @@ void alloc_start(void)
 	if (knobs)
 		alloc_config_parse(&alloc_config, knobs);
 	alloc_thread_has_heap(); // the tables, before there is a second thread
-	pthread_atfork(alloc_before_fork, alloc_after_fork_parent, alloc_after_fork_child);
 	alloc_collect_register();
 }
 
@@ -42,6 +41,7 @@ void alloc_before_fork(void)
 		alloc_lock_take(&heap->lock);
 	alloc_lock_take(&alloc_central_lock);
 	alloc_lock_take(&alloc_large_lock);
+	alloc_lock_take(&alloc_index_lock);
 	alloc_lock_take(&alloc_map_lock);
 	alloc_lock_take(&alloc_meta_lock);
 }
@@ -50,6 +50,7 @@ void alloc_after_fork_parent(void)
 {
 	alloc_lock_drop(&alloc_meta_lock);
 	alloc_lock_drop(&alloc_map_lock);
+	alloc_lock_drop(&alloc_index_lock);
 	alloc_lock_drop(&alloc_large_lock);
 	alloc_lock_drop(&alloc_central_lock);
 	for (struct alloc_heap *heap = atomic_load(&alloc_heaps); heap; heap = atomic_load(&heap->next))
@@ -63,6 +64,7 @@ void alloc_after_fork_child(void)
 {
 	alloc_lock_reset(&alloc_meta_lock);
 	alloc_lock_reset(&alloc_map_lock);
+	alloc_lock_reset(&alloc_index_lock);
 	alloc_lock_reset(&alloc_large_lock);
 	alloc_lock_reset(&alloc_central_lock);
 	for (struct alloc_heap *heap = atomic_load(&alloc_heaps); heap; heap = atomic_load(&heap->next))

@@ -63,7 +63,12 @@ struct alloc_heap *alloc_shared_heap(void)
 void alloc_thread_prepare(void)
 {
 	static struct alloc_lock key_lock;
+	static bool has_handlers;
 	alloc_lock_take(&key_lock);
+	// With the first block: handlers that were registered before ours may
+	// allocate while ours hold all locks, so ours had better be the oldest.
+	if (!has_handlers)
+		has_handlers = pthread_atfork(alloc_before_fork, alloc_after_fork_parent, alloc_after_fork_child) == 0;
 	if (!atomic_load_explicit(&exit_key_ready, memory_order_relaxed) &&
 	    pthread_key_create(&exit_key, on_exit_round) == 0)
 		atomic_store_explicit(&exit_key_ready, true, memory_order_release);

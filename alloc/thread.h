@@ -17,8 +17,8 @@ void alloc_thread_leave(bool shared);
 // The same without borrowing: whether the thread has a heap of its own now.
 bool alloc_thread_has_heap(void);
 
-// Registers the destructor that gives the heap up. Run by alloc_start and by
-// the first thread that allocates.
+// Registers the destructor that gives the heap up, and the handlers of fork.
+// Run by the first thread that allocates.
 void alloc_thread_prepare(void);
 
 // The heap of threads that have none any more; NULL before the set-up.

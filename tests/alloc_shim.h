@@ -22,6 +22,7 @@
 static _Atomic int64_t shim_mapped_bytes;
 static _Atomic bool shim_refuses_maps;
 static _Atomic bool shim_refuses_discards;
+static _Atomic bool shim_refuses_unmaps;
 
 void *__real_alloc_sys_map(void *hint, size_t size_bytes);
 int __real_alloc_sys_unmap(void *at, size_t size_bytes);
@@ -58,7 +59,7 @@ void *__wrap_alloc_sys_map(void *hint, size_t size_bytes)
 
 int __wrap_alloc_sys_unmap(void *at, size_t size_bytes)
 {
-	int ret = SHIM_UNMAP(at, size_bytes);
+	int ret = shim_refuses_unmaps ? -12 : SHIM_UNMAP(at, size_bytes);
 	if (ret == 0)
 		shim_mapped_bytes -= (int64_t)size_bytes;
 	return ret;

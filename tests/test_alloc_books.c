@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "alloc_shim.h"
@@ -326,6 +327,84 @@ static void a_refused_discard_leaves_the_page_resident_in_the_books(void **state
 	assert_true(gone.hysteresis_bytes + gone.span_free_bytes < 256 * 1024);
 }
 
+// munmap fails where it would split a mapping and the process has its 65,530.
+static void a_refused_unmap_stays_in_the_books(void **state)
+{
+	(void)state;
+	enum { N = 40 };
+	static char *blocks[N];
+	alloc_trim(0);
+	struct alloc_books before = read_books();
+	for (int i = 0; i < N; i++) {
+		blocks[i] = alloc_malloc(4 * MIB + 1);
+		memset(blocks[i], 1, 4 * MIB);
+	}
+	shim_refuses_unmaps = true;
+	blocks[0] = alloc_realloc(blocks[0], 2 * MIB);
+	assert_non_null(blocks[0]);
+	assert_int_equal(blocks[0][2 * MIB - 1], 1);
+	for (int i = 0; i < N; i++)
+		alloc_free(blocks[i]);
+	alloc_trim(0);
+	struct alloc_books refused = read_books();
+	assert_int_equal(refused.live_bytes, before.live_bytes);
+	assert_true(refused.hysteresis_bytes >= N * 4 * MIB);
+	audit();
+	shim_refuses_unmaps = false;
+	alloc_trim(0);
+	struct alloc_books after = read_books();
+	assert_true(after.mapped_bytes <= before.mapped_bytes + 8 * MIB);
+	audit();
+}
+
+static _Atomic bool magazine_is_full, magazine_may_go;
+
+static void *fill_a_magazine(void *nothing)
+{
+	enum { N = 3000 };
+	static void *blocks[N];
+	for (int i = 0; i < N; i++)
+		blocks[i] = alloc_malloc(48);
+	for (int i = 0; i < N; i++)
+		alloc_free(blocks[i]);
+	magazine_is_full = true;
+	while (!magazine_may_go)
+		usleep(1000);
+	return nothing;
+}
+
+// In the child the heaps of the other threads are orphans with full magazines:
+// one thread takes their spans, another the heap.
+static void a_child_takes_the_heaps_of_threads_it_lacks(void **state)
+{
+	(void)state;
+	enum { N = 6000 };
+	static void *blocks[N];
+	pthread_t thread;
+	assert_int_equal(pthread_create(&thread, NULL, fill_a_magazine, NULL), 0);
+	while (!magazine_is_full)
+		usleep(1000);
+	pid_t child = fork();
+	if (child == 0) {
+		const char *difference = "";
+		for (int i = 0; i < N; i++)
+			blocks[i] = alloc_malloc(48);
+		uint64_t n_differences = alloc_audit(&difference);
+		magazine_may_go = true;
+		pthread_create(&thread, NULL, fill_a_magazine, NULL);
+		pthread_join(thread, NULL);
+		for (int i = 0; i < N; i++)
+			alloc_free(blocks[i]);
+		n_differences += alloc_audit(&difference);
+		_exit(n_differences != 0);
+	}
+	int status = -1;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	magazine_may_go = true;
+	pthread_join(thread, NULL);
+}
+
 static void out_of_memory_changes_no_bucket(void **state)
 {
 	(void)state;
@@ -629,6 +708,8 @@ int main(void)
 		cmocka_unit_test(every_other_block_freed_returns_whole_pages_only),
 		cmocka_unit_test(prediction_is_what_the_kernel_holds),
 		cmocka_unit_test(a_refused_discard_leaves_the_page_resident_in_the_books),
+		cmocka_unit_test(a_refused_unmap_stays_in_the_books),
+		cmocka_unit_test(a_child_takes_the_heaps_of_threads_it_lacks),
 		cmocka_unit_test(out_of_memory_changes_no_bucket),
 		cmocka_unit_test(pointers_of_every_family_are_freed_and_resized),
 		cmocka_unit_test(impossible_requests_fail_as_documented),
