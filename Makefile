@@ -76,7 +76,7 @@ PROGRAMS := $(SO) $(O)/librollcall.a $(ALLOC_SO) $(if $(CLI_SRC),$(O)/rollcall) 
 TESTS := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/test_*.c))
 TEST_SUPPORT := $(call obj,$(wildcard tests/support/*.c))
 TEST_PROGS := $(patsubst tests/prog/%.c,$(O)/tests/prog/%,$(wildcard tests/prog/*.c))
-BENCHES := $(patsubst bench/%.c,$(O)/bench/%,$(wildcard bench/*.c)) $(O)/bench/alloc-workloads
+BENCHES := $(patsubst bench/%.c,$(O)/bench/%,$(wildcard bench/*.c)) $(O)/bench/alloc/workloads
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: all demo check test sanitize lint bench soak fuzz install uninstall deps docs clean help tests-built
@@ -174,11 +174,11 @@ $(O)/tests/prog/traces: tests/support/traces.c tests/support/traces.h
 $(O)/bench/verdict: $(O)/tests/support/noise.o
 
 # The workloads of bench/alloc run under any malloc and see ours by its books.
-$(O)/bench/alloc-workloads: bench/alloc/workloads.c $(SO)
+$(O)/bench/alloc/workloads: bench/alloc/workloads.c $(SO)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(CFLAGS) $< -o $@ -Wl,--as-needed -L$(O) -lrollcall -lpthread \
-		-Wl,-rpath,'$$ORIGIN/..'
+		-Wl,-rpath,'$$ORIGIN/../..'
 
 tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS)
 

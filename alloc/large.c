@@ -22,6 +22,7 @@
 #define BUCKETS_FIRST 256u
 #define POOL_MAPPINGS_MAX 32u
 #define POOL_BYTES_MAX ((size_t)64 << 20)
+#define FREED_REMEMBERED 64u
 
 _Atomic(struct alloc_large *) alloc_larges;
 struct alloc_lock alloc_large_lock;
@@ -34,6 +35,8 @@ static struct alloc_large *large_free;
 static struct alloc_large *large_pool;
 static uint32_t large_n_pooled;
 static size_t large_pool_bytes;
+static uintptr_t large_freed[FREED_REMEMBERED]; // where the last blocks lay
+static uint32_t large_n_freed;
 
 static size_t size_of_word(uint64_t word)
 {
@@ -103,6 +106,22 @@ static struct alloc_large *table_find(const void *at, bool remove)
 		large_n_live--;
 	}
 	return large;
+}
+
+// Under the large lock: a second free of this address is one.
+static void remember_freed(const void *at)
+{
+	large_freed[large_n_freed++ % FREED_REMEMBERED] = (uintptr_t)at;
+}
+
+bool alloc_large_was_freed(const void *at)
+{
+	bool was = false;
+	alloc_lock_take(&alloc_large_lock);
+	for (uint32_t i = 0; i < FREED_REMEMBERED; i++)
+		was = was || large_freed[i] == (uintptr_t)at;
+	alloc_lock_drop(&alloc_large_lock);
+	return was;
 }
 
 static struct alloc_large *take_descriptor(void)
@@ -274,10 +293,15 @@ static struct alloc_large *join_neighbours(struct alloc_large *large)
 static bool resize_mapping(struct alloc_large *large, size_t mapped_bytes, size_t size_bytes)
 {
 	unsigned char *at = (unsigned char *)atomic_load_explicit(&large->base, memory_order_relaxed);
-	size_t have_bytes = mapped_of(large);
+	uint64_t before = atomic_load_explicit(&large->word, memory_order_relaxed);
+	size_t have_bytes = size_of_word(before);
 	if (mapped_bytes < have_bytes) {
 		set_mapping(large, (uintptr_t)at, live_word(mapped_bytes, size_bytes));
-		alloc_sys_unmap(at + mapped_bytes, have_bytes - mapped_bytes);
+		if (alloc_sys_unmap(at + mapped_bytes, have_bytes - mapped_bytes) != 0) {
+			// To the kernel it would be one mapping too many.
+			set_mapping(large, (uintptr_t)at, before);
+			return false;
+		}
 	} else if (mapped_bytes > have_bytes) {
 		void *moved = alloc_sys_remap(at, have_bytes, mapped_bytes);
 		if (!moved)
@@ -289,13 +313,21 @@ static bool resize_mapping(struct alloc_large *large, size_t mapped_bytes, size_
 	return true;
 }
 
+// Gives a mapping that is in no table and no list back to the kernel.
 static void unmap_large(struct alloc_large *large)
 {
 	void *at = (void *)atomic_load_explicit(&large->base, memory_order_relaxed);
 	size_t mapped_bytes = mapped_of(large);
 	set_mapping(large, 0, 0);
-	alloc_sys_unmap(at, mapped_bytes);
-	give_descriptor(large);
+	if (alloc_sys_unmap(at, mapped_bytes) == 0) {
+		give_descriptor(large);
+		return;
+	}
+	// Still there, and in the books: the next reclaim tries again.
+	set_mapping(large, (uintptr_t)at, pooled_word(mapped_bytes));
+	alloc_lock_take(&alloc_large_lock);
+	pool_insert(large);
+	alloc_lock_drop(&alloc_large_lock);
 }
 
 void *alloc_large_take(size_t size_bytes, size_t align, size_t *ret_dirty_bytes)
@@ -353,6 +385,7 @@ bool alloc_large_give(void *at)
 		alloc_lock_drop(&alloc_large_lock);
 		return false;
 	}
+	remember_freed(at);
 	size_t mapped_bytes = mapped_of(large);
 	bool pools = large_n_pooled < POOL_MAPPINGS_MAX && large_pool_bytes + mapped_bytes <= POOL_BYTES_MAX;
 	if (pools) {
@@ -388,6 +421,8 @@ void *alloc_large_resize(void *at, size_t size_bytes)
 	void *now_at = (void *)atomic_load_explicit(&large->base, memory_order_relaxed);
 	alloc_lock_take(&alloc_large_lock);
 	table_insert(large);
+	if (now_at != at)
+		remember_freed(at);
 	alloc_lock_drop(&alloc_large_lock);
 	return done ? now_at : NULL;
 }

@@ -34,6 +34,10 @@ bool alloc_large_size(const void *at, size_t *ret_size_bytes, size_t *ret_usable
 // Frees the block that begins there. False when there is none.
 bool alloc_large_give(void *at);
 
+// Whether a block at this address, where none is now, was freed or moved away
+// not long ago: one of the last 64.
+bool alloc_large_was_freed(const void *at);
+
 // Resizes the block, which may move. NULL when refused: it is untouched then.
 void *alloc_large_resize(void *at, size_t size_bytes);
 

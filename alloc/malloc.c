@@ -104,10 +104,14 @@ static void free_foreign(struct alloc_span *span, void *block)
 	uint32_t slot, state;
 	if (!alloc_block_slot(span, block, &slot, &state))
 		return;
-	if (alloc_thread_has_heap())
+	if (alloc_thread_has_heap()) {
 		alloc_remote_free(alloc_self, span, slot, state - ALLOC_STATE_LIVE);
-	else
-		alloc_remote_hand_over(span, slot, state - ALLOC_STATE_LIVE);
+		return;
+	}
+	// A fork waits for the gate: it must not copy half of this.
+	alloc_lock_take(&alloc_shared_gate);
+	alloc_remote_hand_over(span, slot, state - ALLOC_STATE_LIVE);
+	alloc_lock_drop(&alloc_shared_gate);
 }
 
 static __attribute__((noinline)) void free_slow(void *block)
@@ -117,7 +121,8 @@ static __attribute__((noinline)) void free_slow(void *block)
 	struct alloc_segment *segment = alloc_directory_find((uintptr_t)block);
 	if (!segment) {
 		if (!alloc_large_give(block))
-			alloc_misuse("free of a pointer that is no block", block);
+			alloc_misuse(alloc_large_was_freed(block) ? "double free" : "free of a pointer that is no block",
+				     block);
 		return;
 	}
 	struct alloc_span *span = alloc_span_of(segment, (uintptr_t)block);

@@ -48,7 +48,7 @@ class Misuse(unittest.TestCase):
         self.stopped("double_free_small", "double free")
 
     def test_double_free_of_a_mapping(self):
-        self.stopped("double_free_large", "free of a pointer that is no block")
+        self.stopped("double_free_large", "double free")
 
     def test_double_free_by_two_other_threads(self):
         self.stopped("double_free_foreign", "double free")
