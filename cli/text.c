@@ -7,58 +7,18 @@
 
 #include "text.h"
 
+#include "../monitor/monitor.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
 
 #include "../libtelemetry/banned.h"
 
-// Bytes of the well-formed, harmless character at `text`, or 0.
-static size_t character_bytes(const unsigned char *text)
-{
-	if (text[0] >= 0x20 && text[0] < 0x7f)
-		return 1;
-	size_t n_more;
-	uint32_t point;
-	if (text[0] >= 0xc2 && text[0] <= 0xdf) {
-		n_more = 1;
-		point = text[0] & 0x1fu;
-	} else if (text[0] >= 0xe0 && text[0] <= 0xef) {
-		n_more = 2;
-		point = text[0] & 0x0fu;
-	} else if (text[0] >= 0xf0 && text[0] <= 0xf4) {
-		n_more = 3;
-		point = text[0] & 0x07u;
-	} else {
-		return 0;
-	}
-	for (size_t i = 1; i <= n_more; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		point = point << 6 | (text[i] & 0x3fu);
-	}
-	static const uint32_t smallest[4] = {0, 0x80, 0x800, 0x10000};
-	bool is_wrong = point < smallest[n_more] || point > 0x10ffff ||
-			(point >= 0xd800 && point <= 0xdfff);
-	// C1 controls; marks that turn the direction of what follows.
-	bool acts = point < 0xa0 || point == 0x200e || point == 0x200f ||
-		    (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) ||
-		    point == 0xfeff;
-	return is_wrong || acts ? 0 : n_more + 1;
-}
-
 char *cli_clean(char *text)
 {
-	unsigned char *at = (unsigned char *)text;
-	while (*at) {
-		size_t n_bytes = character_bytes(at);
-		if (n_bytes == 0) {
-			*at = '?';
-			n_bytes = 1;
-		}
-		at += n_bytes;
-	}
-	return text;
+	// Cleaned text is never longer, so it can take the place of what it was.
+	return mon_text_clean(text, !mon_is_utf8_locale(), text, strlen(text) + 1);
 }
 
 char *cli_cut(char *text, size_t columns)
@@ -82,10 +42,9 @@ static void say(const struct cli_call *call, const char *format, va_list argumen
 		      : snprintf(line, sizeof(line), "rollcall: ");
 	size_t used = (size_t)at;
 	int more = vsnprintf(line + used, sizeof(line) - used - 1, format, arguments);
-	if (more > 0)
-		used = strlen(line);
-	line[used] = '\0';
-	cli_clean(line);
+	if (more < 0)
+		line[used] = '\0';
+	used = strlen(cli_clean(line));
 	line[used] = '\n';
 	ssize_t ignored = write(STDERR_FILENO, line, used + 1);
 	(void)ignored;

@@ -26,7 +26,8 @@ void cli_note(const struct cli_call *call, const char *format, ...)
 int cli_fail_with(const struct cli_call *call, const struct tele_error *error,
 		  const char *what_to_do);
 
-// Replaces in place whatever a terminal could act upon. Returns text.
+// mon_text_clean in place: ASCII alone where the locale is not UTF-8. Returns
+// text.
 char *cli_clean(char *text);
 
 // Cuts a text at `columns` characters (of UTF-8) in place. Returns text.

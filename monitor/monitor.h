@@ -90,7 +90,7 @@ int mon_at_parse(const char *text, struct mon_at *ret_at, struct tele_error *ret
 // Text from another process made safe for a terminal: control characters,
 // escapes, invalid UTF-8 and characters that reorder or hide text become '?'.
 // Cut at size, at a whole character. Returns buffer, which is valid UTF-8, or
-// ASCII with is_ascii.
+// ASCII with is_ascii; it may be text itself, which never becomes longer.
 char *mon_text_clean(const char *text, bool is_ascii, char *buffer, size_t size);
 
 // A size in at most 7 columns with its unit, "1.20G"; "n/a" when unknown.
