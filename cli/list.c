@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "text.h"
 
+#include "../analysis/derived.h"
 #include "../libtelemetry/discover.h"
 #include "../monitor/monitor.h"
 
@@ -27,16 +28,19 @@ static bool is_listed(const struct tele_attach *attach, const struct tele_instan
 	return heartbeat_ns + RECENT_S * 1000000000ull > now_ns;
 }
 
-// "83", or "82+1" for working and others; "-" when it publishes no census.
+// "82+1" for working pools and those of all other labels; "-" when it publishes
+// no census.
 static void count_pools(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields,
 			char *buffer, size_t size)
 {
+	struct analysis_derived derived;
 	uint64_t working = tele_schema_value(schema, TELE_ID_census_live_working_pools, TELE_NO_INSTANCE, row, n_fields);
-	uint64_t constant = tele_schema_value(schema, TELE_ID_census_live_constant_pools, TELE_NO_INSTANCE, row, n_fields);
-	if (working == TELE_UNKNOWN || constant == TELE_UNKNOWN)
+	analysis_derived_read(schema, row, n_fields, &derived);
+	if (derived.live_pools == TELE_UNKNOWN || working > derived.live_pools)
 		snprintf(buffer, size, "-");
 	else
-		snprintf(buffer, size, "%llu+%llu", (unsigned long long)working, (unsigned long long)constant);
+		snprintf(buffer, size, "%llu+%llu", (unsigned long long)working,
+			 (unsigned long long)(derived.live_pools - working));
 }
 
 static void count_text(uint64_t value, char *buffer, size_t size)

@@ -49,6 +49,23 @@ class Listing(Case):
         self.assertIsInstance(process["verdicts"], list)
         self.assertGreater(process["captured_at_ns"], 0)
 
+    def test_pools_of_every_label_are_counted(self):
+        script = Script(self)
+        script.do("pool 1 1000")
+        script.do("pool 2 500 constant")
+        script.do("pool 3 500 staging")
+        script.do("flush")
+        self.assertIn(" 1+2 ", self.rollcall("list").stdout)
+
+    def test_labels_are_cleaned_for_the_terminal_there_is(self):
+        script = Script(self, ROLLCALL_LABEL="a\u200bb \u00db")
+        script.do("flush")
+        self.assertIn(" a?b \u00db\n", self.rollcall("list").stdout)
+        # In an 8-bit terminal the second byte of that letter is a control character.
+        plain = dict(self.environment, LC_ALL="C")
+        self.assertIn(b" a?b ?\n", self.rollcall("list", env=plain, text=False).stdout)
+        self.assertIn(b"'?'", self.rollcall("record", "-o", self.file("t"), "\u00dc", env=plain, status=1, text=False).stderr)
+
     def test_a_killed_process_is_listed_with_its_last_boundary(self):
         script = Script(self, **SLOW)
         for i in range(5):

@@ -36,6 +36,13 @@ static int flush(void)
 	return result;
 }
 
+static unsigned label_of(const char *word)
+{
+	if (!word)
+		return ROLLCALL_WORKING;
+	return strcmp(word, "staging") == 0 ? ROLLCALL_STAGING : ROLLCALL_CONSTANT;
+}
+
 // n candidates that are timed, each leaving a pool of 1 MiB of which the last
 // 1,000 stay; not faster than their boundaries can be taken.
 static void search(unsigned n)
@@ -80,8 +87,8 @@ static void answer(char *line)
 	unsigned long long a = words[1] ? strtoull(words[1], NULL, 10) : 0;
 	unsigned long long b = words[2] ? strtoull(words[2], NULL, 10) : 0;
 	long long result = 0;
-	if (strcmp(verb, "pool") == 0) // pool NUMBER BYTES [constant]
-		result = rollcall_record_pool(0, a, words[3] ? ROLLCALL_CONSTANT : ROLLCALL_WORKING, b);
+	if (strcmp(verb, "pool") == 0) // pool NUMBER BYTES [constant|staging]
+		result = rollcall_record_pool(0, a, label_of(words[3]), b);
 	else if (strcmp(verb, "forget") == 0)
 		result = rollcall_forget_pool(0, a);
 	else if (strcmp(verb, "context") == 0)
