@@ -21,6 +21,7 @@ struct item {
 	struct tele_source *retired; // a ring that failed: models point at its instance
 	bool is_told, is_asked;	     // the row of this refresh was asked for
 	bool is_found;		     // by this refresh
+	bool is_moved;		     // the instance that was told has gone, another has come
 	bool is_refused;	     // could not be followed; the latest row will do
 	enum tele_state state;
 	uint64_t lost, seq;
@@ -214,12 +215,13 @@ static void drop_gone(struct mon_live *live)
 	live->n_gone = 0;
 	for (uint32_t i = 0; i < live->n_items; i++) {
 		struct item *item = &live->items[i];
-		if (item->is_found) {
+		if (!item->is_found || item->is_moved)
+			live->gone[live->n_gone++] = item->instance_id;
+		item->is_moved = false;
+		if (item->is_found)
 			live->items[n_kept++] = *item;
-			continue;
-		}
-		close_item(item);
-		live->gone[live->n_gone++] = item->instance_id;
+		else
+			close_item(item);
 	}
 	live->n_items = n_kept;
 }
@@ -242,8 +244,12 @@ int mon_live_refresh(struct mon_live *live, struct tele_error *ret_error)
 			item = add_item(live, id);
 		if (!item)
 			return tele_fail(ret_error, -ENOMEM, "out of memory");
-		if (item->attach && item->attach != attach)
-			item->is_told = item->ring != NULL;
+		if (item->is_found)
+			continue; // a copy of a segment
+		if (item->attach && item->attach != attach && !item->ring) {
+			item->is_told = false;
+			item->is_moved = true;
+		}
 		item->attach = attach;
 		item->is_found = true;
 		item->is_asked = false;

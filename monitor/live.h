@@ -29,7 +29,8 @@ void mon_live_close(struct mon_live *live); // takes NULL
 // anything else.
 int mon_live_refresh(struct mon_live *live, struct tele_error *ret_error);
 
-// The instance ids that the last refresh found gone.
+// The instance ids that the last refresh found gone, or in another file: those
+// are told anew.
 const uint64_t *mon_live_gone(const struct mon_live *live, uint32_t *ret_n_gone);
 
 // Follows a process from its oldest record on; its INSTANCE record comes again.
