@@ -85,6 +85,7 @@ void mon_model_forget(struct mon_model *model, uint64_t instance_id)
 
 void mon_model_clear_unreadable(struct mon_model *model)
 {
+	model->n_changes += model->n_unreadable > 0;
 	model->n_unreadable = 0;
 }
 
@@ -101,6 +102,7 @@ int mon_model_add_unreadable(struct mon_model *model, const char *path, const ch
 	struct mon_unreadable *entry = &model->unreadable[model->n_unreadable++];
 	snprintf(entry->path, sizeof(entry->path), "%s", path);
 	snprintf(entry->why, sizeof(entry->why), "%s", why);
+	model->n_changes++;
 	return 0;
 }
 
@@ -126,12 +128,17 @@ static int take_instance(struct mon_model *model, const struct tele_record *reco
 {
 	const struct tele_instance *instance = record->instance;
 	struct mon_process *process = mon_model_find(model, instance->identity.instance_id);
-	if (process)
+	uint64_t told[TELE_ARRAY_LEN(process->told)] = {0};
+	if (process) {
+		// It is told again with more history; nobody is to hear of it twice.
+		memcpy(told, process->told, sizeof(told));
 		empty_process(process);
-	else
+	} else {
 		process = add_process(model);
+	}
 	if (!process)
 		return -ENOMEM;
+	memcpy(process->told, told, sizeof(told));
 	process->identity = instance->identity;
 	process->instance = instance;
 	process->state = instance->state;

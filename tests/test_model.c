@@ -304,6 +304,32 @@ static void history_can_be_asked_for_later(void **state)
 	fixture_free(fixture);
 }
 
+static void what_was_told_of_a_class_stays_told(void **state)
+{
+	struct fixture *fixture = fixture_new(1, "a");
+	(void)state;
+	fixture_tell(&model, fixture);
+	mon_model_find(&model, 0x1001)->told[0] = 5;
+	fixture_tell(&model, fixture);
+	assert_int_equal(mon_model_find(&model, 0x1001)->told[0], 5);
+	stop(NULL);
+	start(NULL);
+	fixture_free(fixture);
+}
+
+static void an_unreadable_segment_is_a_change(void **state)
+{
+	(void)state;
+	uint64_t n_changes = model.n_changes;
+	mon_model_clear_unreadable(&model);
+	assert_int_equal(model.n_changes, n_changes);
+	assert_int_equal(mon_model_add_unreadable(&model, "a", "b"), 0);
+	assert_true(model.n_changes > n_changes);
+	n_changes = model.n_changes;
+	mon_model_clear_unreadable(&model);
+	assert_true(model.n_changes > n_changes);
+}
+
 static void foreign_numbers_out_of_range_change_nothing_else(void **state)
 {
 	struct fixture *fixture = fixture_new(1, "a");
@@ -340,6 +366,8 @@ int main(void)
 		cmocka_unit_test(an_instance_told_again_starts_over),
 		cmocka_unit_test(a_copy_stands_still_while_the_model_goes_on),
 		cmocka_unit_test(history_can_be_asked_for_later),
+		cmocka_unit_test(what_was_told_of_a_class_stays_told),
+		cmocka_unit_test(an_unreadable_segment_is_a_change),
 		cmocka_unit_test(foreign_numbers_out_of_range_change_nothing_else),
 	};
 	return cmocka_run_group_tests(tests, start, stop);
