@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "engine.h"
 
@@ -77,10 +78,13 @@ static void add_point(struct analysis_track *track, unsigned axis, double x, dou
 
 static int new_class(const struct analysis_class *class, struct analysis_class_state **ret)
 {
-	// calloc leaves pages that no point reaches untouched, hence unpaid.
-	struct analysis_class_state *state = calloc(1, sizeof(*state));
-	if (!state)
+	// Pages of its own, so that those which no point reaches stay unpaid: a
+	// malloc would give used ones, and clear them all.
+	struct analysis_class_state *state =
+		mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (state == MAP_FAILED)
 		return -ENOMEM;
+	madvise(state, sizeof(*state), MADV_NOHUGEPAGE);
 	state->class = *class;
 	state->capacity_bytes = TELE_UNKNOWN;
 	state->turned_at_s = NAN;
@@ -104,7 +108,7 @@ int analysis_verdicts_extend(struct analysis_verdicts *engine, const struct anal
 		int result = new_class(&classes[i], &engine->classes[n_before + i]);
 		if (result < 0) {
 			while (i-- > 0)
-				free(engine->classes[n_before + i]);
+				munmap(engine->classes[n_before + i], sizeof(*engine->classes[0]));
 			return result;
 		}
 	}
@@ -130,7 +134,7 @@ int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes
 void analysis_verdicts_free(struct analysis_verdicts *engine)
 {
 	for (size_t i = 0; engine && i < engine->n_classes; i++)
-		free(engine->classes[i]);
+		munmap(engine->classes[i], sizeof(*engine->classes[i]));
 	free(engine);
 }
 
