@@ -8,6 +8,7 @@
 #include "registry.h"
 
 #include "publisher.h"
+#include "ring.h"
 
 #include "../segment.h"
 
@@ -70,6 +71,11 @@ const char *tele_intern_text(uint64_t id, size_t *ret_len)
 		return NULL;
 	*ret_len = starts[id + 1] - starts[id];
 	return arena + starts[id];
+}
+
+uint64_t tele_intern_resident_bytes(void)
+{
+	return tele_resident_bytes_of(arena, sizeof(arena));
 }
 
 void tele_intern_lock(void)

@@ -9,6 +9,7 @@
 #include "registry.h"
 
 #include "publisher.h"
+#include "ring.h"
 
 #include "../segment.h"
 
@@ -185,6 +186,15 @@ void tele_registry_write(struct tele_schema_writer *writer, uint32_t from, uint3
 		int64_t position = write_entry(writer, i);
 		TELE_ASSERT(position == (int64_t)entries[i].position);
 	}
+}
+
+uint64_t tele_registry_resident_bytes(void)
+{
+	uint64_t fields = tele_resident_bytes_of(entries, sizeof(entries));
+	uint64_t plan = tele_resident_bytes_of(&rehearsal_plan, sizeof(rehearsal_plan));
+	uint64_t bytes = tele_resident_bytes_of(rehearsal_bytes, sizeof(rehearsal_bytes));
+	bool is_known = fields != TELE_UNKNOWN && plan != TELE_UNKNOWN && bytes != TELE_UNKNOWN;
+	return is_known ? fields + plan + bytes : TELE_UNKNOWN;
 }
 
 void tele_registry_lock(void)

@@ -47,6 +47,9 @@ void tele_registry_write(struct tele_schema_writer *writer, uint32_t from, uint3
 void tele_registry_lock(void);
 void tele_registry_unlock(void);
 
+// Bytes that are resident of the registry's memory, or TELE_UNKNOWN.
+uint64_t tele_registry_resident_bytes(void);
+
 // In the child of a fork: gauges become unknown, counters 0.
 void tele_registry_reset_values(void);
 
@@ -54,6 +57,7 @@ void tele_registry_reset_values(void);
 
 // The text of an id from tele_intern, or NULL.
 const char *tele_intern_text(uint64_t id, size_t *ret_len);
+uint64_t tele_intern_resident_bytes(void);
 void tele_intern_lock(void);
 void tele_intern_unlock(void);
 

@@ -256,15 +256,25 @@ static bool collect_after_boundaries(struct tele_sampler *sampler)
 	return false;
 }
 
-// What our own memory holds of the process's: this sampler and the writer.
+// What our own memory holds of the process's: this sampler, the writer, what is
+// registered, and the copy of a segment that is written instead of mapped.
 static void measure_self(struct tele_sampler *sampler, uint64_t now)
 {
 	if (now < sampler->resident_due_at_ns)
 		return;
-	uint64_t own = tele_resident_bytes_of(sampler, sizeof(*sampler));
-	uint64_t writer = tele_resident_bytes_of(sampler->ring.memory, sampler->ring.memory_bytes);
-	bool is_known = own != TELE_UNKNOWN && writer != TELE_UNKNOWN;
-	sampler->resident_bytes = is_known ? own + writer : TELE_UNKNOWN;
+	const uint64_t parts[] = {
+		tele_resident_bytes_of(sampler, sizeof(*sampler)),
+		tele_resident_bytes_of(sampler->ring.memory, sampler->ring.memory_bytes),
+		tele_registry_resident_bytes(),
+		tele_intern_resident_bytes(),
+		sampler->file.is_written ? tele_resident_bytes_of(sampler->file.bytes,
+								  sampler->file.layout.segment_bytes) :
+					   0,
+	};
+	sampler->resident_bytes = 0;
+	for (size_t i = 0; i < TELE_ARRAY_LEN(parts) && sampler->resident_bytes != TELE_UNKNOWN; i++)
+		sampler->resident_bytes =
+			parts[i] == TELE_UNKNOWN ? TELE_UNKNOWN : sampler->resident_bytes + parts[i];
 	sampler->resident_due_at_ns = now + NS_PER_S;
 }
 

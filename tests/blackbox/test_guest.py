@@ -4,6 +4,7 @@
 and programs that load it and let it go."""
 
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -54,6 +55,22 @@ class Guest(Case):
         env = dict(self.environment, LD_PRELOAD=LIBRARY)
         done = self.run_command([os.path.join(BUILD, "tests", "prog", "bystack")], env=env)
         self.assertEqual((done.returncode, done.stdout), (0, b"ok\n"))
+
+    def test_the_copy_of_a_written_segment_is_counted_as_ours(self):
+        elsewhere = os.path.join(BUILD, "guest-%d" % os.getpid())
+        kind = subprocess.run(["stat", "-f", "-c", "%T", BUILD], capture_output=True, text=True).stdout.strip()
+        if kind == "tmpfs":
+            self.skipTest("the build is on tmpfs")
+        self.addCleanup(shutil.rmtree, elsewhere, True)
+        resident = []
+        for directory in (self.directory, elsewhere):
+            script = Script(self, ROLLCALL_DIR=directory)
+            script.do("pool 1 1")
+            self.environment["ROLLCALL_DIR"] = directory
+            fields = self.listed(script.pid)["fields"]
+            resident.append(fields["self.resident_bytes"])
+        # The header and the schema at least.
+        self.assertGreater(resident[1], resident[0] + 8192)
 
     def test_a_relative_directory_is_that_of_the_start(self):
         os.mkdir(os.path.join(self.files, "elsewhere"))
