@@ -68,8 +68,9 @@ static void look_at(const char *command, struct mon_process *process)
 	memcpy(process->told, growing, sizeof(process->told));
 }
 
-void mon_hook_run(const char *command, struct mon_model *model)
+void mon_hook_run(const char *command, struct mon_model *model, const char *select)
 {
 	for (uint32_t i = 0; command && i < model->n_processes; i++)
-		look_at(command, model->processes[i]);
+		if (!select || mon_identity_match(&model->processes[i]->identity, select) > 0)
+			look_at(command, model->processes[i]);
 }

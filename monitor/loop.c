@@ -147,7 +147,7 @@ static int advance(struct loop *loop, struct tele_error *ret_error)
 	if (status >= 0)
 		mon_app_settle(app);
 	if (app->live)
-		mon_hook_run(app->options->on_growing, &app->model);
+		mon_hook_run(app->options->on_growing, &app->model, app->options->select);
 	return status;
 }
 

@@ -180,7 +180,7 @@ int mon_top_batch(const struct mon_options *options, uint64_t n_readings, mon_wr
 		// A process that is not there yet, or not any more, is an empty reading.
 		out.n_bytes = 0;
 		mon_model_settle(&model);
-		mon_hook_run(options->on_growing, &model);
+		mon_hook_run(options->on_growing, &model, options->select);
 		mon_json_write(&out, &model, options->select);
 		if (status == 0)
 			status = mon_out_status(&out) ? tele_fail(ret_error, -ENOMEM, "out of memory") : 0;

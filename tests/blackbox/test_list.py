@@ -66,6 +66,26 @@ class Listing(Case):
         self.assertIn(b" a?b ?\n", self.rollcall("list", env=plain, text=False).stdout)
         self.assertIn(b"'?'", self.rollcall("record", "-o", self.file("t"), "\u00dc", env=plain, status=1, text=False).stderr)
 
+    def test_a_command_on_growth_is_for_the_chosen_process_alone(self):
+        chosen, other = Script(self, ROLLCALL_LABEL="chosen"), Script(self, ROLLCALL_LABEL="other")
+        for script in (chosen, other):
+            script.do("search 200")
+            script.do("flush")
+        told = self.file("told")
+        # Readings go on until it was told; it is, of both, without a choice.
+        for words, expected in ((["chosen"], {chosen.pid}), ([], {chosen.pid, other.pid})):
+            monitor = self.start_rollcall("top", *words, "--batch", "1000", "--interval", "20", "--on",
+                                          "growing=echo $ROLLCALL_VERDICT_PID >> %s" % told, stdout=subprocess.DEVNULL)
+            wait_for(lambda: expected <= self.pids_in(told), "the commands")
+            monitor.kill()
+            self.assertEqual(self.pids_in(told), expected)
+
+    def pids_in(self, path):
+        if not os.path.exists(path):
+            return set()
+        with open(path) as file:
+            return {int(line) for line in file.read().split("\n")[:-1]}
+
     def test_a_killed_process_is_listed_with_its_last_boundary(self):
         script = Script(self, **SLOW)
         for i in range(5):
