@@ -45,6 +45,24 @@ char *mon_format_bytes(uint64_t bytes, enum mon_units units, char *buffer, size_
 	return buffer;
 }
 
+// Converts within range: forecasts and slopes may lie anywhere.
+static uint64_t to_u64(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value >= 0x1p64 ? TELE_UNKNOWN - 1 : (uint64_t)value;
+}
+
+char *mon_format_size(double bytes, enum mon_units units, char *buffer, size_t size)
+{
+	return mon_format_bytes(to_u64(bytes), units, buffer, size);
+}
+
+char *mon_format_seconds(double seconds, char *buffer, size_t size)
+{
+	return mon_format_duration(to_u64(seconds * 1e9), buffer, size);
+}
+
 char *mon_format_signed_bytes(struct analysis_signed bytes, enum mon_units units, char *buffer,
 			      size_t size)
 {

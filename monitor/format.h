@@ -29,6 +29,9 @@ char *mon_format_signed_count(struct analysis_signed count, char *buffer, size_t
 // At most 6 columns: "58s", "2m11s", "3h02m", "4d03h"; "n/a".
 char *mon_format_duration(uint64_t ns, char *buffer, size_t size);
 
+// The same of what was calculated; below 0 it is 0.
+char *mon_format_seconds(double seconds, char *buffer, size_t size);
+
 // Events per second from a count over a time: "2.1/s", "12.4/min"; "n/a" for no time.
 char *mon_format_rate(double per_second, char *buffer, size_t size);
 

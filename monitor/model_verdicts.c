@@ -44,7 +44,7 @@ static const char *amount_text(const struct analysis_class *class, double value,
 	double magnitude = fabs(value);
 	const char *sign = value < 0 ? "-" : "";
 	if (class->unit == TELE_BYTES) {
-		mon_format_bytes((uint64_t)magnitude, MON_UNITS_IEC, number, sizeof(number));
+		mon_format_size(magnitude, MON_UNITS_IEC, number, sizeof(number));
 		char *zero = strstr(number, ".0");
 		if (zero && (zero[2] < '0' || zero[2] > '9'))
 			memmove(zero, zero + 2, strlen(zero + 2) + 1);
@@ -58,7 +58,7 @@ static const char *extent_text(const struct analysis_verdict *verdict, char *buf
 {
 	unsigned long long points = (unsigned long long)verdict->growth.points;
 	if (verdict->axis == ANALYSIS_TIME && verdict->growth.window >= 1)
-		return mon_format_duration((uint64_t)(verdict->growth.window * 1e9), buffer, size);
+		return mon_format_seconds(verdict->growth.window, buffer, size);
 	snprintf(buffer, size, "%llu %s%s", points, verdict->axis == ANALYSIS_TIME ? "reading" : "candidate",
 		 points == 1 ? "" : "s");
 	return buffer;
@@ -99,7 +99,7 @@ static void growing_text(const struct analysis_verdicts *engine, const struct an
 		end = strstr(buffer, "candidates; ");
 	size_t at = end ? (size_t)(strchr(end, ';') - buffer) : len;
 	snprintf(after, sizeof(after), ", %s",
-		 mon_format_duration((uint64_t)(verdict->forecast_seconds * 1e9), duration, sizeof(duration)));
+		 mon_format_seconds(verdict->forecast_seconds, duration, sizeof(duration)));
 	size_t n = strlen(after);
 	memmove(buffer + at + n, buffer + at, len - at + 1);
 	memcpy(buffer + at, after, n);
@@ -199,7 +199,7 @@ static void forecast_phrase(const struct analysis_verdict *verdict, char *buffer
 		return;
 	else if (verdict->axis == ANALYSIS_TIME)
 		snprintf(buffer, size, ", full in ~%s",
-			 mon_format_duration((uint64_t)(verdict->forecast * 1e9), text, sizeof(text)));
+			 mon_format_seconds(verdict->forecast, text, sizeof(text)));
 	else
 		snprintf(buffer, size, ", full in ~%.0f", verdict->forecast);
 }

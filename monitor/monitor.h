@@ -96,4 +96,7 @@ char *mon_text_clean(const char *text, bool is_ascii, char *buffer, size_t size)
 // A size in at most 7 columns with its unit, "1.20G"; "n/a" when unknown.
 char *mon_format_bytes(uint64_t bytes, enum mon_units units, char *buffer, size_t size);
 
+// The same of what was calculated: below 0 it is 0, above 2^64 as large as can be.
+char *mon_format_size(double bytes, enum mon_units units, char *buffer, size_t size);
+
 #endif

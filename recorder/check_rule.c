@@ -136,8 +136,8 @@ static void say_inside(struct rec_finding *finding, const struct verdicts *verdi
 	char low[32], high[32], more[120];
 	bool is_bytes = analysis_verdicts_class(verdicts->engine, verdict->class_index)->unit == TELE_BYTES;
 	if (is_bytes) {
-		mon_format_bytes((uint64_t)fmax(finding->low, 0), MON_UNITS_IEC, low, sizeof(low));
-		mon_format_bytes((uint64_t)fmax(finding->high, 0), MON_UNITS_IEC, high, sizeof(high));
+		mon_format_size(finding->low, MON_UNITS_IEC, low, sizeof(low));
+		mon_format_size(finding->high, MON_UNITS_IEC, high, sizeof(high));
 	} else {
 		snprintf(low, sizeof(low), "%.3g", finding->low);
 		snprintf(high, sizeof(high), "%.3g", finding->high);

@@ -132,7 +132,7 @@ static void put_number(struct mon_out *out, double value, unsigned unit)
 	if (isnan(value))
 		mon_out_text(out, "n/a");
 	else if (unit == TELE_BYTES)
-		mon_out_format(out, "%s%s", sign, mon_format_bytes((uint64_t)magnitude, MON_UNITS_IEC, text, sizeof(text)));
+		mon_out_format(out, "%s%s", sign, mon_format_size(magnitude, MON_UNITS_IEC, text, sizeof(text)));
 	else
 		mon_out_format(out, magnitude == floor(magnitude) ? "%s%.0f" : "%s%.3g", sign, magnitude);
 }

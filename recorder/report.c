@@ -143,7 +143,7 @@ static void print_classes(const struct printer *printer, const struct rec_summar
 			       figure_text(class, class->peak, false, peak, sizeof(peak)),
 			       class->is_last_known ? figure_text(class, class->last, false, last, sizeof(last))
 						    : "n/a",
-			       figure_text(class, class->last - class->first, true, change, sizeof(change)));
+			       figure_text(class, (int64_t)((uint64_t)class->last - (uint64_t)class->first), true, change, sizeof(change)));
 	}
 	if (!has_head)
 		mon_out_text(printer->out, "\n  no figure of it is known\n");

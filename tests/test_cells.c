@@ -209,6 +209,11 @@ static void sizes_keep_their_width(void **state)
 		assert_true(strlen(mon_format_bytes(bytes, MON_UNITS_SI, text, sizeof(text))) <= 7);
 		assert_true(strlen(mon_format_count(bytes, text, sizeof(text))) <= 6);
 	}
+	assert_string_equal(mon_format_size(1536, MON_UNITS_IEC, text, sizeof(text)), "1.50K");
+	assert_string_equal(mon_format_size(-1, MON_UNITS_IEC, text, sizeof(text)), "0B");
+	assert_string_equal(mon_format_size(1e30, MON_UNITS_IEC, text, sizeof(text)), "16.0E");
+	assert_string_equal(mon_format_seconds(61.5, text, sizeof(text)), "1m01s");
+	assert_string_equal(mon_format_seconds(1e300, text, sizeof(text)), "213503d23h");
 	assert_string_equal(mon_format_bytes(1500, MON_UNITS_SI, text, sizeof(text)), "1.50K");
 	assert_string_equal(mon_format_bytes(1500, MON_UNITS_PLAIN, text, sizeof(text)), "1500");
 }
