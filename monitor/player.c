@@ -142,5 +142,9 @@ int mon_player_jump(struct mon_player *player, const struct mon_at *at,
 	int status = mon_cursor_restart(&player->cursor, ret_error);
 	if (status == 0)
 		status = mon_cursor_to_point(&player->cursor, at, NULL, ret_error);
-	return moved(player, status);
+	bool is_beyond = status == 0 && at->is_candidate;
+	status = moved(player, status);
+	return is_beyond ? tele_fail(ret_error, TELE_ENOTFOUND, "the trace ends before candidate %llu",
+				     (unsigned long long)at->candidate)
+			 : status;
 }

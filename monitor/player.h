@@ -37,7 +37,8 @@ int mon_player_step_row(struct mon_player *player, bool is_back, struct tele_err
 int mon_player_step_candidate(struct mon_player *player, bool is_back,
 			      struct tele_error *ret_error);
 
-// To a point, from wherever it stands.
+// To a point, from wherever it stands. TELE_ENOTFOUND, at the end of the trace,
+// when it ends before that candidate.
 int mon_player_jump(struct mon_player *player, const struct mon_at *at,
 		    struct tele_error *ret_error);
 
