@@ -189,13 +189,18 @@ int cli_run_command(const struct cli_call *call, const struct cli_run_options *o
 	else if (options->record)
 		status = cli_recording_open(&recording, call, options->record, options->replace,
 					    options->has_progress);
-	if (status != CLI_OK)
+	if (status != CLI_OK) {
+		if (options->has_top)
+			unlink(output_path);
 		return status;
+	}
 	result = cli_spawn(&spawn, &child, &error);
 	if (result < 0) {
 		if (recording.recorder)
 			cli_recording_close(&recording, CLI_FAILED);
 		cli_beside_end(&beside);
+		if (options->has_top)
+			unlink(output_path);
 		return fail_start(call, result, &error);
 	}
 	recording.choice.root = child.pid;

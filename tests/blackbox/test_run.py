@@ -169,6 +169,24 @@ class Terminal(Case):
         self.assertEqual(self.status_of(pid), 4)
         self.assertNotIn(b"int2", seen)
 
+    def test_a_trace_that_cannot_be_made_leaves_no_output_behind(self):
+        with open(self.file("taken"), "w"):
+            pass
+        pid, master = self.in_terminal(ROLLCALL, "run", "--top", "--record", self.file("taken"), "--", "true")
+        self.read_until(master, b"--force")
+        self.assertEqual(self.status_of(pid), 1)
+        self.assertEqual(os.listdir(self.files), ["taken"])
+
+    def test_a_replay_says_that_a_candidate_is_not_there(self):
+        trace = self.file("t.rct")
+        self.rollcall("run", "--record", trace, "--", "true")
+        pid, master = self.in_terminal(ROLLCALL, "replay", trace)
+        self.read_until(master, b"Esc list")
+        os.write(master, b"b7\r")
+        self.read_until(master, b"ends before candidate 7")
+        os.write(master, b"q")
+        self.assertEqual(self.status_of(pid), 0)
+
     def test_the_monitor_has_the_terminal_and_leaves_the_command_running(self):
         pid, master = self.in_terminal(ROLLCALL, "run", "--record", self.file("t.rct"), "--top", "--label", "watched", "--",
                                        "sh", "-c", 'echo printed; trap "exit 9" INT; while :; do sleep 0.05; done')
