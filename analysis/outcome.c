@@ -271,14 +271,20 @@ static bool sum_outcomes(const struct analysis_class_outcomes *class, struct ana
 }
 
 // Whether a candidate of another outcome leaves as much, but for a few: then
-// the one has most of the growth for being most of the candidates.
+// the one has most of the growth for being most of the candidates. What cannot
+// be told from half as much speaks against "only" too.
 static bool others_leak(const uint64_t counts[], const struct analysis_by_outcome *split, const double t[], unsigned one)
 {
 	double each = split->growth[one] / (double)counts[one];
 
-	for (unsigned o = 1; o < TELE_OUTCOME_COUNT; o++)
-		if (o != one && t[o] > T_MIN && split->growth[o] / (double)counts[o] > 0.2 * each)
+	for (unsigned o = 1; o < TELE_OUTCOME_COUNT; o++) {
+		double other = split->growth[o] / (double)counts[o];
+		if (o == one || !(t[o] > 0) || !(other > 0))
+			continue;
+		double at_most = other * (1 + 2 / t[o]);
+		if ((t[o] > T_MIN && other > 0.2 * each) || (counts[o] >= OCCURRENCES_MIN && at_most > 0.5 * each))
 			return true;
+	}
 	return false;
 }
 
