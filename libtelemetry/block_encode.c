@@ -11,12 +11,10 @@
 #include "block.h"
 
 #include "block_wire.h"
-#include "crc32c.h"
 #include "error.h"
 #include "varint.h"
 
 #include <errno.h>
-#include <lz4.h>
 #include <string.h>
 
 #include "banned.h"
@@ -50,11 +48,6 @@ static size_t raw_bytes_max(uint32_t n_fields, uint32_t n_rows, uint32_t n_event
 	size_t column = 1 + COLUMN_HEAD_BYTES_MAX + 8 * (size_t)n_rows;
 	size_t strings = (size_t)n_strings * (STRING_HEAD_BYTES_MAX + TELE_STRING_BYTES_MAX);
 	return (n_rows ? n_fields * column : 0) + (size_t)n_events * EVENT_BYTES_MAX + strings;
-}
-
-size_t tele_block_pack_state_bytes(void)
-{
-	return tele_align_up((size_t)LZ4_sizeofState(), 64);
 }
 
 size_t tele_block_scratch_bytes(uint32_t n_fields)
@@ -460,48 +453,4 @@ int64_t tele_block_encode(const struct tele_block_input *input, void *scratch, s
 	};
 	int packed = tele_block_pack(&header, raw, raw_bytes, state, out, capacity);
 	return packed ? packed : (int64_t)tele_block_finish(&header, out);
-}
-
-int tele_block_pack(struct tele_block_header *header, const uint8_t *raw, size_t raw_bytes,
-		    void *state, uint8_t *out, size_t capacity)
-{
-	if (raw_bytes > TELE_BLOCK_RAW_BYTES_MAX)
-		return TELE_ELIMIT;
-	// Room for the padding is part of it: the end of a block is a multiple of 8.
-	size_t room = capacity < TELE_BLOCK_BYTES_MAX ? capacity : TELE_BLOCK_BYTES_MAX;
-	room &= ~(size_t)7;
-	if (room < TELE_BLOCK_HEADER_BYTES)
-		return -ENOSPC;
-	room -= TELE_BLOCK_HEADER_BYTES;
-	header->raw_bytes = (uint32_t)raw_bytes;
-	uint8_t *payload = out + TELE_BLOCK_HEADER_BYTES;
-	size_t wanted = raw_bytes < room ? raw_bytes : room;
-	int packed = raw_bytes < 2 ? 0 :
-				     LZ4_compress_fast_extState(state, (const char *)raw,
-								(char *)payload, (int)raw_bytes,
-								(int)wanted, 1);
-	if (packed > 0 && (size_t)packed < raw_bytes) {
-		header->codec = TELE_CODEC_LZ4;
-		header->stored_bytes = (uint32_t)packed;
-		return 0;
-	}
-	if (raw_bytes > room)
-		return capacity < TELE_BLOCK_BYTES_MAX ? -ENOSPC : TELE_ELIMIT;
-	header->codec = TELE_CODEC_STORED;
-	header->stored_bytes = (uint32_t)raw_bytes;
-	memcpy(payload, raw, raw_bytes);
-	return 0;
-}
-
-size_t tele_block_finish(struct tele_block_header *header, uint8_t *out)
-{
-	size_t used = TELE_BLOCK_HEADER_BYTES + (size_t)header->stored_bytes;
-	size_t block_bytes = tele_align_up(used, 8);
-	header->magic = TELE_BLOCK_MAGIC;
-	header->checksum = 0;
-	memset(out + used, 0, block_bytes - used);
-	memcpy(out, header, sizeof(*header));
-	header->checksum = tele_crc32c(0, out, used);
-	memcpy(out, header, sizeof(*header));
-	return block_bytes;
 }
