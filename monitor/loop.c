@@ -28,16 +28,24 @@
 
 static volatile sig_atomic_t caught_signal;
 
+static volatile sig_atomic_t is_continued;
+
 static void on_signal(int number)
 {
 	caught_signal = number;
+}
+
+static void on_continue(int number)
+{
+	(void)number;
+	is_continued = 1;
 }
 
 static const int ending_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
 // Signals that end the monitor are blocked except while it waits.
 struct signals {
-	struct sigaction before[TELE_ARRAY_LEN(ending_signals)];
+	struct sigaction before[TELE_ARRAY_LEN(ending_signals)], continue_before;
 	sigset_t mask_before, mask_waiting;
 };
 
@@ -48,6 +56,9 @@ static void take_signals(struct signals *signals)
 	sigemptyset(&action.sa_mask);
 	sigemptyset(&ending);
 	caught_signal = 0;
+	is_continued = 0;
+	const struct sigaction on_cont = {.sa_handler = on_continue};
+	sigaction(SIGCONT, &on_cont, &signals->continue_before);
 	for (size_t i = 0; i < TELE_ARRAY_LEN(ending_signals); i++) {
 		sigaction(ending_signals[i], &action, &signals->before[i]);
 		sigaddset(&ending, ending_signals[i]);
@@ -62,6 +73,7 @@ static void give_signals_back(const struct signals *signals)
 {
 	for (size_t i = 0; i < TELE_ARRAY_LEN(ending_signals); i++)
 		sigaction(ending_signals[i], &signals->before[i], NULL);
+	sigaction(SIGCONT, &signals->continue_before, NULL);
 	sigprocmask(SIG_SETMASK, &signals->mask_before, NULL);
 }
 
@@ -176,6 +188,11 @@ static int run(struct loop *loop, struct tele_error *ret_error)
 			return 128 + caught_signal;
 		if (input.key == MON_KEY_GONE)
 			return 128 + SIGHUP;
+		if (is_continued) {
+			is_continued = 0;
+			mon_paint_resume(loop->paint);
+			app->is_redraw = true;
+		}
 		loop->is_dirty |= input.key != MON_KEY_NONE;
 		status = mon_app_key(app, input, ret_error);
 		if (status == 0)

@@ -127,6 +127,12 @@ void mon_paint_forget(struct mon_paint *paint)
 	paint->shown.width = paint->shown.height = 0;
 }
 
+void mon_paint_resume(const struct mon_paint *paint)
+{
+	set_term(paint->screen);
+	reset_prog_mode();
+}
+
 static void put_cell(const struct mon_paint *paint, int x, int y, const struct mon_cell *cell)
 {
 	wchar_t text[3] = {(wchar_t)cell->ch, (wchar_t)cell->mark, 0};

@@ -29,6 +29,10 @@ void mon_paint_size(const struct mon_paint *paint, int *ret_width, int *ret_heig
 // Shows the grid; writes only what changed since the last one.
 int mon_paint_draw(struct mon_paint *paint, const struct mon_grid *grid);
 
+// Takes the terminal again, in our modes, after the process was stopped. In the
+// background that stops it once more, until it is in the foreground.
+void mon_paint_resume(const struct mon_paint *paint);
+
 // Draws everything anew the next time.
 void mon_paint_forget(struct mon_paint *paint);
 

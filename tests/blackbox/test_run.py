@@ -199,6 +199,24 @@ class Terminal(Case):
         self.assertEqual(self.status_of(pid), 9)
         self.assertEqual([p["state"] for p in self.report(self.file("t.rct"))][:1], ["exited"])
 
+    def test_a_monitor_that_was_stopped_draws_anew(self):
+        pid, master = self.in_terminal(ROLLCALL, "top")
+        self.read_until(master, b"rollcall run")
+        modes = termios.tcgetattr(master)
+        os.kill(pid, signal.SIGSTOP)
+        os.waitpid(pid, os.WUNTRACED)
+        while self.readable(master):
+            os.read(master, 4096)
+        # What a shell does to a terminal that it takes back.
+        cooked = termios.tcgetattr(master)
+        cooked[3] |= termios.ICANON | termios.ECHO
+        termios.tcsetattr(master, termios.TCSANOW, cooked)
+        os.kill(pid, signal.SIGCONT)
+        wait_for(lambda: termios.tcgetattr(master)[3] == modes[3], "the monitor's modes")
+        self.read_until(master, b"rollcall run")
+        os.write(master, b"q")
+        self.assertEqual(self.status_of(pid), 0)
+
     def test_an_interactive_shell_has_job_control(self):
         pid, master = self.in_terminal(ROLLCALL, "run", "--", "bash", "--norc", "-i")
         os.write(master, b"sleep 0.1 & fg; echo do''ne; exit 6\n")
