@@ -13,6 +13,10 @@
 
 #include "../libtelemetry/banned.h"
 
+// The thread that forks, by the address of a variable of its own.
+static __thread char lock_thread __attribute__((tls_model("initial-exec")));
+static _Atomic(const char *) lock_forking;
+
 #define SPINS 100
 #define YIELDS 4
 
@@ -27,11 +31,46 @@ void alloc_lock_wait(struct alloc_lock *lock)
 		if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 && alloc_lock_try(lock))
 			return;
 	}
-	while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
-		alloc_sys_wait(&lock->word, 2);
+	for (;;) {
+		uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
+		if (word == ALLOC_LOCK_FORK) {
+			if (atomic_load_explicit(&lock_forking, memory_order_relaxed) == &lock_thread)
+				return;
+			alloc_sys_wait(&lock->word, ALLOC_LOCK_FORK);
+		} else if (word == 2) {
+			alloc_sys_wait(&lock->word, 2);
+		} else if (atomic_compare_exchange_weak_explicit(&lock->word, &word, 2, memory_order_acquire,
+								 memory_order_relaxed) &&
+			   word == 0) {
+			return;
+		}
+	}
+}
+
+void alloc_lock_fork_begin(void)
+{
+	atomic_store_explicit(&lock_forking, &lock_thread, memory_order_relaxed);
+}
+
+void alloc_lock_fork_end(void)
+{
+	atomic_store_explicit(&lock_forking, NULL, memory_order_relaxed);
+}
+
+void alloc_lock_fork_take(struct alloc_lock *lock)
+{
+	alloc_lock_take(lock);
+	atomic_store_explicit(&lock->word, ALLOC_LOCK_FORK, memory_order_relaxed);
+}
+
+// Who slept before the fork took it, and since: all of them.
+void alloc_lock_fork_drop(struct alloc_lock *lock)
+{
+	atomic_store_explicit(&lock->word, 0, memory_order_release);
+	alloc_sys_wake(&lock->word, INT32_MAX);
 }
 
 void alloc_lock_wake(struct alloc_lock *lock)
 {
-	alloc_sys_wake(&lock->word);
+	alloc_sys_wake(&lock->word, 1);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// A lock of one word: 0 free, 1 held, 2 held with sleepers. All zero is free.
+// A lock of one word: 0 free, 1 held, 2 held with sleepers, 3 held by a fork.
+// All zero is free. What a fork holds its own thread may take again: handlers
+// of fork that are older than ours run inside of them, and may allocate.
 // Order of taking: reclaim, heaps, a heap, central, large, index, map, meta. No system
 // call is made with one held except the futex's own.
 
@@ -22,6 +24,16 @@ void alloc_lock_wait(struct alloc_lock *lock);
 // Hands the lock on to a sleeper.
 void alloc_lock_wake(struct alloc_lock *lock);
 
+#define ALLOC_LOCK_FORK 3u
+
+// Between the two the calling thread forks, and may take locks held for that.
+void alloc_lock_fork_begin(void);
+void alloc_lock_fork_end(void);
+
+// Holds a lock for the fork; lets it go again in the parent.
+void alloc_lock_fork_take(struct alloc_lock *lock);
+void alloc_lock_fork_drop(struct alloc_lock *lock);
+
 static inline bool alloc_lock_try(struct alloc_lock *lock)
 {
 	uint32_t free_word = 0;
@@ -38,6 +50,8 @@ static inline void alloc_lock_take(struct alloc_lock *lock)
 // Pairs with the acquire in alloc_lock_try and alloc_lock_wait.
 static inline void alloc_lock_drop(struct alloc_lock *lock)
 {
+	if (TELE_UNLIKELY(atomic_load_explicit(&lock->word, memory_order_relaxed) == ALLOC_LOCK_FORK))
+		return; // the fork's own thread: it goes on being held
 	if (TELE_UNLIKELY(atomic_exchange_explicit(&lock->word, 0, memory_order_release) == 2))
 		alloc_lock_wake(lock);
 }

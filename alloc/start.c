@@ -34,30 +34,32 @@ void alloc_start(void)
 
 void alloc_before_fork(void)
 {
-	alloc_lock_take(&alloc_reclaim_lock);
-	alloc_lock_take(&alloc_shared_gate);
-	alloc_lock_take(&alloc_heaps_lock);
+	alloc_lock_fork_take(&alloc_reclaim_lock); // one fork at a time
+	alloc_lock_fork_begin();
+	alloc_lock_fork_take(&alloc_shared_gate);
+	alloc_lock_fork_take(&alloc_heaps_lock);
 	for (struct alloc_heap *heap = atomic_load(&alloc_heaps); heap; heap = atomic_load(&heap->next))
-		alloc_lock_take(&heap->lock);
-	alloc_lock_take(&alloc_central_lock);
-	alloc_lock_take(&alloc_large_lock);
-	alloc_lock_take(&alloc_index_lock);
-	alloc_lock_take(&alloc_map_lock);
-	alloc_lock_take(&alloc_meta_lock);
+		alloc_lock_fork_take(&heap->lock);
+	alloc_lock_fork_take(&alloc_central_lock);
+	alloc_lock_fork_take(&alloc_large_lock);
+	alloc_lock_fork_take(&alloc_index_lock);
+	alloc_lock_fork_take(&alloc_map_lock);
+	alloc_lock_fork_take(&alloc_meta_lock);
 }
 
 void alloc_after_fork_parent(void)
 {
-	alloc_lock_drop(&alloc_meta_lock);
-	alloc_lock_drop(&alloc_map_lock);
-	alloc_lock_drop(&alloc_index_lock);
-	alloc_lock_drop(&alloc_large_lock);
-	alloc_lock_drop(&alloc_central_lock);
+	alloc_lock_fork_drop(&alloc_meta_lock);
+	alloc_lock_fork_drop(&alloc_map_lock);
+	alloc_lock_fork_drop(&alloc_index_lock);
+	alloc_lock_fork_drop(&alloc_large_lock);
+	alloc_lock_fork_drop(&alloc_central_lock);
 	for (struct alloc_heap *heap = atomic_load(&alloc_heaps); heap; heap = atomic_load(&heap->next))
-		alloc_lock_drop(&heap->lock);
-	alloc_lock_drop(&alloc_heaps_lock);
-	alloc_lock_drop(&alloc_shared_gate);
-	alloc_lock_drop(&alloc_reclaim_lock);
+		alloc_lock_fork_drop(&heap->lock);
+	alloc_lock_fork_drop(&alloc_heaps_lock);
+	alloc_lock_fork_drop(&alloc_shared_gate);
+	alloc_lock_fork_end();
+	alloc_lock_fork_drop(&alloc_reclaim_lock);
 }
 
 void alloc_after_fork_child(void)
@@ -73,5 +75,6 @@ void alloc_after_fork_child(void)
 	alloc_heaps_orphan_all(alloc_self, alloc_shared_heap());
 	alloc_lock_reset(&alloc_heaps_lock);
 	alloc_lock_reset(&alloc_shared_gate);
+	alloc_lock_fork_end();
 	alloc_lock_reset(&alloc_reclaim_lock);
 }

@@ -117,9 +117,9 @@ void alloc_sys_wait(_Atomic uint32_t *word, uint32_t value)
 	sys_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)value, 0, 0, 0);
 }
 
-void alloc_sys_wake(_Atomic uint32_t *word)
+void alloc_sys_wake(_Atomic uint32_t *word, int n)
 {
-	sys_call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+	sys_call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, n, 0, 0, 0);
 }
 
 void alloc_sys_complain(const char *text, size_t len)

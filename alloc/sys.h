@@ -44,8 +44,8 @@ void alloc_sys_yield(void);
 // Sleeps while *word is `value`; spurious wake-ups happen.
 void alloc_sys_wait(_Atomic uint32_t *word, uint32_t value);
 
-// Wakes one sleeper.
-void alloc_sys_wake(_Atomic uint32_t *word);
+// Wakes so many sleepers.
+void alloc_sys_wake(_Atomic uint32_t *word, int n);
 
 // Writes len bytes to descriptor 2, as far as it goes.
 void alloc_sys_complain(const char *text, size_t len);
