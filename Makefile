@@ -180,7 +180,7 @@ $(O)/bench/alloc/workloads: bench/alloc/workloads.c $(SO)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(CFLAGS) $< -o $@ -Wl,--as-needed -L$(O) -lrollcall -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
-tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS)
+tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS) $(BENCHES)
 
 deps:
 	$(Q)tools/deps

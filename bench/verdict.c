@@ -152,7 +152,8 @@ static void mixtures(unsigned n_series, struct series_rng *rng)
 // which it first turned to growing, or 0; *ret_at_end tells whether it still is.
 static size_t watch(size_t n, bool *ret_at_end)
 {
-	static const struct analysis_class class = {"app.series", TELE_COUNT, ANALYSIS_NO_CLASS, ANALYSIS_NO_CLASS};
+	static const struct analysis_class class = {
+		.name = "app.series", .unit = TELE_COUNT, .bytes_class = ANALYSIS_NO_CLASS, .total_class = ANALYSIS_NO_CLASS};
 	struct analysis_verdicts *engine;
 	struct analysis_verdict list[ANALYSIS_AXIS_COUNT];
 	size_t first = 0;
