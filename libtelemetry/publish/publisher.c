@@ -397,8 +397,13 @@ static void stop_running(void)
 	if (getpid() != owner_pid)
 		return;
 	command(COMMAND_STOP);
-	if (wait_phase(PHASE_STARTING, PHASE_RUNNING, STOP_WAIT_NS) == PHASE_STOPPED)
+	enum phase reached = wait_phase(PHASE_STARTING, PHASE_RUNNING, STOP_WAIT_NS);
+	if (reached == PHASE_STOPPED)
 		pthread_detach(thread);
+	// Our thread did not get its turn on a busy machine. The last row is lost,
+	// but nobody killed this process. A store only, as in stop_parked.
+	if (reached == PHASE_RUNNING && !sampler.file.is_written)
+		tele_ring_control(&sampler.ring, TELE_CONTROL_STATE, TELE_EXITED);
 }
 
 void tele_publisher_stop(void)

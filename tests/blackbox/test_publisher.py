@@ -3,6 +3,7 @@
 """The publisher inside programs that do not expect it: whatever they do, they run
 as without it, and what is known of them stays true."""
 
+import ctypes
 import json
 import os
 import shutil
@@ -16,6 +17,20 @@ from tests.blackbox.support import BUILD, LIBRARY, Case, Script, needs_preload, 
 SYS_CLOSE_RANGE = "436"
 SLOW = {"ROLLCALL_INTERVAL_MS": "60000"}
 FAST = {"ROLLCALL_INTERVAL_MS": "1"}
+
+
+PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 0x4206, 0x4207, 0x40000000
+
+
+def ptrace(request, tid):
+    call = ctypes.CDLL(None).ptrace
+    call.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    return call(request, tid, None, None)
+
+
+def read_line(path):
+    with open(path) as file:
+        return file.readline().strip()
 
 
 def program(name):
@@ -228,6 +243,20 @@ class Ends(Publishing):
                 listed = self.listed(process.published_pid)
                 self.assertEqual(listed["state"], "exited")
                 self.assertEqual(listed["fields"]["app.last"], 7)
+
+    def test_an_exit_on_a_machine_too_busy_for_our_thread_is_no_kill(self):
+        process = Script(self, **SLOW)
+        process.do("pool 1 4096")
+        tid = next(int(tid) for tid in os.listdir("/proc/%d/task" % process.pid)
+                   if read_line("/proc/%d/task/%s/comm" % (process.pid, tid)) == "rollcall")
+        if ptrace(PTRACE_SEIZE, tid) or ptrace(PTRACE_INTERRUPT, tid):
+            self.skipTest("no ptrace here")
+        os.waitpid(tid, WALL)
+        process.process.stdin.close()
+        process.process.stdin = None
+        os.waitpid(tid, WALL)
+        self.assertEqual(process.process.wait(30), 0)
+        self.assertEqual(self.listed(process.pid)["state"], "exited")
 
     def test_abort_and_kill_are_seen(self):
         process = self.launch("life", "abort")
