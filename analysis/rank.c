@@ -74,8 +74,10 @@ static void set_left_out(const struct analysis_history *history, struct analysis
 	ret->n_gaps = history->n_gaps;
 	ret->n_index_restarts = history->n_index_restarts;
 	ret->n_left_out = history->n_left_out;
-	if (ret->shape == ANALYSIS_NOT_ENOUGH_DATA || ret->points == 0)
+	if (ret->shape == ANALYSIS_NOT_ENOUGH_DATA || ret->points == 0) {
 		ret->points = analysis_history_points(history);
+		ret->window = history->n_points > 0 ? history->last_x - history->first_x : 0;
+	}
 }
 
 static size_t judge_all(struct look *look, size_t max)

@@ -446,6 +446,20 @@ static void a_clock_jump_is_no_slope_of_time(void **state)
 	assert_near(headline(OTHER)->growth.window, 29.9, 0.5);
 }
 
+static void what_was_not_judged_yet_has_its_points_and_their_extent(void **state)
+{
+	char sentence[ANALYSIS_SENTENCE_MAX];
+	(void)state;
+	for (unsigned i = 0; i < 5; i++)
+		candidate(TELE_OUTCOME_TIMED, 1);
+	look(ANALYSIS_LIVE);
+	const struct analysis_verdict *verdict = headline(POOLS);
+	assert_int_equal(verdict->growth.shape, ANALYSIS_NOT_ENOUGH_DATA);
+	assert_true(verdict->growth.points > 0 && verdict->growth.window > 0);
+	analysis_sentence(engine, verdict, sentence, sizeof(sentence));
+	assert_null(strstr(sentence, "(0 "));
+}
+
 static void a_restart_is_a_new_run(void **state)
 {
 	(void)state;
@@ -637,6 +651,7 @@ int main(void)
 		WITH_ENGINE(a_signed_class_may_be_below_zero),
 		WITH_ENGINE(a_gap_with_another_level_behind_it_is_no_growth),
 		WITH_ENGINE(a_clock_jump_is_no_slope_of_time),
+		WITH_ENGINE(what_was_not_judged_yet_has_its_points_and_their_extent),
 		WITH_ENGINE(a_restart_is_a_new_run),
 		WITH_ENGINE(a_candidate_index_that_starts_again_is_no_slope),
 		WITH_ENGINE(what_grows_after_the_search_is_over_grows_with_time),
