@@ -247,6 +247,8 @@ static const char *cell_text(const struct mon_process *process, enum mon_column 
 {
 	const struct analysis_derived *derived = &process->derived;
 	if (column == MON_COLUMN_PID) {
+		if (process->identity.pid == 0)
+			return "-"; // an import
 		snprintf(buffer, size, "%llu", (unsigned long long)process->identity.pid);
 		return buffer;
 	}
@@ -376,8 +378,9 @@ static void draw_selected(struct mon_grid *grid, const struct mon_process *proce
 	const struct mon_candidate *candidate = mon_process_candidate(process);
 	const char *phase = mon_process_phase(process);
 	int x = 1, end = grid->width - 1;
-	x += mon_draw_format(grid, x, y, end - x, MON_DIM, "%llu ",
-			     (unsigned long long)process->identity.pid);
+	if (process->identity.pid)
+		x += mon_draw_format(grid, x, y, end - x, MON_DIM, "%llu ",
+				     (unsigned long long)process->identity.pid);
 	x += mon_draw_text(grid, x, y, end - x, MON_NORMAL, process->identity.label);
 	if (phase) {
 		x += mon_draw_text(grid, x, y, end - x, MON_DIM, "   phase ");

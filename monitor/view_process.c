@@ -51,8 +51,10 @@ void mon_process_head(struct mon_grid *grid, const struct mon_model *model,
 	uint64_t up_ns = mon_process_age_ns(process);
 	int label_width = width / 2 > 12 ? width / 2 : 12;
 	int x = 1 + mon_draw_text(grid, 1, 0, label_width, MON_TITLE, process->identity.label) + 2;
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)process->identity.pid);
-	x = head_part(grid, x, width, MON_TITLE, text);
+	if (process->identity.pid) { // an import has none
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)process->identity.pid);
+		x = head_part(grid, x, width, MON_TITLE, text);
+	}
 	unsigned style = mon_state_style(process->state);
 	x = head_part(grid, x, width, style == MON_NORMAL ? MON_GOOD : style,
 		      tele_state_name(process->state));

@@ -52,6 +52,10 @@ class Tables(ImportCase):
             self.assertNotIn("17179869184", text)
             self.assertNotIn("18446744073709551615", text)
 
+    def test_a_table_has_no_process_number(self):
+        path = self.search("g7")
+        self.assertRegex(self.rollcall("replay", "--once", path).stdout, r"\A stdin  exited ")
+
     def test_past_the_capacity_it_says_over(self):
         """HAMi-core issue 200: a limit below what is used."""
         path = self.search("g8")
