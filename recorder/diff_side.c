@@ -19,6 +19,9 @@ struct gathered {
 	struct tele_instance *instance;
 	uint64_t origin_at_ns; // of its first record
 	uint64_t n_ended_now;  // candidates, over the whole run
+	struct tele_event end; // of a candidate; the row behind it says whether its first
+	bool has_end;
+	bool is_again;	       // the last row counted no candidate more
 	bool has_begun;	       // the part
 };
 
@@ -99,8 +102,11 @@ static void note_place(struct gathered *item, const struct tele_record *record, 
 #define COUNT(name) tele_schema_value(record->instance->schema, TELE_ID_search_##name, TELE_NO_INSTANCE, record->row, \
 				      record->n_fields)
 	uint64_t attempted = COUNT(candidates_attempted), n_open = COUNT(open_candidates);
-	if (attempted != TELE_UNKNOWN && n_open != TELE_UNKNOWN && attempted >= n_open)
+	item->is_again = false;
+	if (attempted != TELE_UNKNOWN && n_open != TELE_UNKNOWN && attempted >= n_open) {
+		item->is_again = attempted - n_open < item->n_ended_now;
 		item->n_ended_now = attempted - n_open;
+	}
 #undef COUNT
 }
 
@@ -139,12 +145,25 @@ static int take_values(const struct reading *reading, struct rec_side *side, con
 	return 0;
 }
 
-static int take_end(const struct reading *reading, struct rec_side *side, const struct tele_record *record)
+// Counts the end that waits. One that was timed may end again, as kept: it is no
+// other candidate, and is matched by how it ended first.
+static int take_end(const struct reading *reading, struct gathered *item, bool is_again)
 {
-	const struct tele_event *event = &record->event;
+	struct rec_side *side = &item->side;
+	const struct tele_event *event = &item->end;
+	if (!item->has_end)
+		return 0;
+	item->has_end = false;
 	unsigned outcome = event->value < TELE_OUTCOME_COUNT ? (unsigned)event->value : TELE_OUTCOME_FAILED;
-	const char *label = event->string_id ? tele_instance_string(record->instance, event->string_id) : NULL;
+	const char *label = event->string_id ? tele_instance_string(item->instance, event->string_id) : NULL;
 	uint64_t key;
+	if (is_again) {
+		// Of a candidate of the part before there may be nothing to move here.
+		bool is_ours = side->outcomes[TELE_OUTCOME_TIMED] > 0;
+		side->outcomes[TELE_OUTCOME_TIMED] -= is_ours;
+		side->outcomes[outcome] += is_ours;
+		return 0;
+	}
 	side->n_ended++;
 	side->outcomes[outcome]++;
 	if (!label)
@@ -183,8 +202,16 @@ static int take_record(struct reading *reading, const struct tele_record *record
 	int result = analysis_watch_take(side->watch, record);
 	if (result < 0)
 		return result;
-	if (record->kind == TELE_RECORD_EVENT)
-		return record->event.type == TELE_EVENT_CANDIDATE_END ? take_end(reading, side, record) : 0;
+	if (record->kind == TELE_RECORD_EVENT && record->event.type != TELE_EVENT_CANDIDATE_END)
+		return 0;
+	result = take_end(reading, item, record->kind == TELE_RECORD_ROW && item->is_again);
+	if (result < 0)
+		return result;
+	if (record->kind == TELE_RECORD_EVENT) {
+		item->end = record->event;
+		item->has_end = true;
+		return 0;
+	}
 	if (side->n_rows++ == 0)
 		side->first_at_ns = at_ns;
 	side->last_at_ns = at_ns;
@@ -252,6 +279,9 @@ int rec_side_read(struct rec_side *side, const char *path, const struct rec_part
 		if (result < 0)
 			tele_fail(ret_error, result, "out of memory for %zu processes", reading.n_items);
 	}
+	for (size_t i = 0; i < reading.n_items && result >= 0; i++)
+		if ((result = take_end(&reading, reading.items[i], false)) < 0)
+			tele_fail(ret_error, result, "out of memory for labels");
 	if (result >= 0)
 		result = keep(&reading, source, path, select, side, ret_error);
 	for (size_t i = 0; i < reading.n_items; i++) {

@@ -6,6 +6,7 @@ import json
 import unittest
 
 from tests.blackbox.imports import ImportCase
+from tests.blackbox.support import Script, needs_preload
 
 
 class Diff(ImportCase):
@@ -61,6 +62,22 @@ class Diff(ImportCase):
                                               "examples": [{"label": "x", "a": "timed", "b": "failed"}]})
         self.assertEqual(told["a"]["outcomes"]["timed"], 3)
         self.assertIn("x: timed -> failed", self.rollcall("diff", *paths).stdout)
+
+    @needs_preload
+    def test_a_candidate_that_is_kept_after_it_was_timed_is_one(self):
+        script = Script(self, ROLLCALL_INTERVAL_MS="60000")
+        for label in "abc":
+            script.candidate(label, "timed")
+        last = script.do("begin:d")
+        script.do("end %d timed" % last)
+        script.do("end %d kept" % last)
+        script.do("flush")
+        script.finish()
+        path = self.file("kept.rct")
+        self.rollcall("record", "-o", path, str(script.pid))
+        told = self.diff(path, path)
+        self.assertEqual({k: n for k, n in told["a"]["outcomes"].items() if n}, {"timed": 3, "kept": 1})
+        self.assertEqual(told["candidates"], {"matched": 4, "only_a": 0, "only_b": 0, "changed": 0, "examples": []})
 
     def test_a_class_of_one_side_alone_and_too_few_rows(self):
         a = self.imported("time_s,here\n1,5\n2,5\n", name="a")
