@@ -192,9 +192,13 @@ static void check_cgroup(struct cli_findings *findings)
 	char line[256];
 	char path[400];
 	read_line("/proc/self/cgroup", line, sizeof(line));
+	if (access("/sys/fs/cgroup/memory/memory.usage_in_bytes", R_OK) == 0) {
+		cli_finding(findings, CLI_HEALTHY, "cgroup", "v1, its memory can be read");
+		return;
+	}
 	if (access("/sys/fs/cgroup/cgroup.controllers", R_OK) < 0 || strncmp(line, "0::", 3) != 0) {
 		cli_finding(findings, CLI_WARNING, "cgroup",
-			    "no cgroup v2 here: limits and OOM kills of the cgroup stay unknown; mount cgroup2 at "
+			    "no cgroup here: limits and OOM kills of the cgroup stay unknown; mount cgroup2 at "
 			    "/sys/fs/cgroup");
 		return;
 	}

@@ -2,11 +2,12 @@
 # Copyright (c) 2026 The Rollcall developers
 """The command line itself: help, errors, exit statuses."""
 
+import json
 import os
 import re
 import unittest
 
-from tests.blackbox.support import REPOSITORY, ROLLCALL, Case
+from tests.blackbox.support import REPOSITORY, ROLLCALL, Case, Script, needs_preload
 
 VERBS = ["run", "list", "top", "record", "replay", "report", "info", "import", "check", "diff", "gc", "doctor"]
 
@@ -125,6 +126,15 @@ class Nothing(Case):
         text = self.rollcall("doctor", status=None).stdout
         for word in ("shared memory", "directory", "record locks", "close_range", "ptrace", "cgroup", "CUDA", "locale"):
             self.assertRegex(text, r"(?m)^(ok|warn|fail) +%s" % word)
+
+    @needs_preload
+    def test_doctor_and_the_publisher_agree_on_the_cgroup(self):
+        script = Script(self)
+        script.do("flush")
+        process, = json.loads(self.rollcall("list", "--json").stdout)
+        known = process["fields"]["host.cgroup_current_bytes"] is not None
+        text = self.rollcall("doctor", status=None).stdout
+        self.assertRegex(text, r"(?m)^%s +cgroup" % ("ok" if known else "warn"))
 
     def test_doctor_of_a_directory_that_is_not_there(self):
         for name in (self.directory + "/new", self.directory + "/new/", "new"):
