@@ -117,6 +117,22 @@ char *mon_format_duration(uint64_t ns, char *buffer, size_t size)
 	return buffer;
 }
 
+char *mon_format_elapsed(uint64_t ns, char *buffer, size_t size)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	unsigned unit = 0;
+	double value = (double)ns;
+	while (unit + 1 < TELE_ARRAY_LEN(units) && value >= 999.5) {
+		value /= 1000;
+		unit++;
+	}
+	if (ns == TELE_UNKNOWN || (unit == 3 && value >= 59.95))
+		return mon_format_duration(ns, buffer, size);
+	int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+	snprintf(buffer, size, "%.*f%s", decimals, value, units[unit]);
+	return buffer;
+}
+
 char *mon_format_rate(double per_second, char *buffer, size_t size)
 {
 	if (!(per_second >= 0))

@@ -29,7 +29,11 @@ char *mon_format_signed_count(struct analysis_signed count, char *buffer, size_t
 // At most 6 columns: "58s", "2m11s", "3h02m", "4d03h"; "n/a".
 char *mon_format_duration(uint64_t ns, char *buffer, size_t size);
 
-// The same of what was calculated; below 0 it is 0.
+// Time spent, which may be short: "0ns", "371us", "1.65ms", "2.46s"; from a
+// minute on as above.
+char *mon_format_elapsed(uint64_t ns, char *buffer, size_t size);
+
+// A duration that was calculated; below 0 it is 0.
 char *mon_format_seconds(double seconds, char *buffer, size_t size);
 
 // Events per second from a count over a time: "2.1/s", "12.4/min"; "n/a" for no time.

@@ -26,7 +26,7 @@ static const char *pair_text(const struct mon_pen *pen, const struct tele_field 
 	case TELE_BYTES:
 		return mon_format_bytes(value, pen->units, buffer, size);
 	case TELE_NS:
-		return mon_format_duration(value, buffer, size);
+		return mon_format_elapsed(value, buffer, size);
 	case TELE_STRING:
 		text = value == TELE_UNKNOWN ? NULL
 					     : tele_instance_string(pen->process->instance, value);
@@ -104,7 +104,8 @@ static void entry_text(const struct mon_log_entry *entry, char *buffer, size_t s
 			 tele_strerror(value <= 4095 ? -(int)value : 0));
 		break;
 	case TELE_EVENT_OWNER_CLOSED:
-		snprintf(buffer, size, "%s, %llu pools left", entry->text, value);
+		snprintf(buffer, size, "%s, %llu pool%s left", entry->text, value,
+			 value == 1 ? "" : "s");
 		break;
 	case TELE_EVENT_GAP:
 		snprintf(buffer, size, "%llu records lost from %llu on", value, subject);

@@ -224,6 +224,14 @@ static void durations_and_rates_read_well(void **state)
 	char text[MON_NUMBER_BYTES];
 	(void)state;
 	assert_string_equal(mon_format_duration(58 * s, text, sizeof(text)), "58s");
+	assert_string_equal(mon_format_elapsed(0, text, sizeof(text)), "0ns");
+	assert_string_equal(mon_format_elapsed(370751, text, sizeof(text)), "371us");
+	assert_string_equal(mon_format_elapsed(1652010, text, sizeof(text)), "1.65ms");
+	assert_string_equal(mon_format_elapsed(999499999, text, sizeof(text)), "999ms");
+	assert_string_equal(mon_format_elapsed(999500000, text, sizeof(text)), "1.00s");
+	assert_string_equal(mon_format_elapsed(59900 * s / 1000, text, sizeof(text)), "59.9s");
+	assert_string_equal(mon_format_elapsed(131 * s, text, sizeof(text)), "2m11s");
+	assert_string_equal(mon_format_elapsed(TELE_UNKNOWN, text, sizeof(text)), "n/a");
 	assert_string_equal(mon_format_duration(131 * s, text, sizeof(text)), "2m11s");
 	assert_string_equal(mon_format_duration(10920 * s, text, sizeof(text)), "3h02m");
 	assert_string_equal(mon_format_duration(4 * 86400 * s, text, sizeof(text)), "4d00h");
