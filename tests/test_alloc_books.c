@@ -574,13 +574,13 @@ static void *free_elsewhere(void *block)
 static void a_block_freed_by_a_thread_that_ends_is_cache_and_then_free(void **state)
 {
 	(void)state;
+	void *block = alloc_malloc(700); // first: it may drain what others sent
 	struct alloc_books before = read_books();
-	void *block = alloc_malloc(700);
 	pthread_t thread;
 	assert_int_equal(pthread_create(&thread, NULL, free_elsewhere, block), 0);
 	pthread_join(thread, NULL);
 	struct alloc_books parked = read_books();
-	assert_int_equal(parked.live_bytes, before.live_bytes);
+	assert_int_equal(parked.live_bytes, before.live_bytes - 700);
 	assert_int_equal(parked.cache_bytes, before.cache_bytes + 704);
 	alloc_trim(0);
 	assert_int_equal(read_books().cache_bytes, 0);
