@@ -91,13 +91,15 @@ static void put_seconds(struct text *text, double seconds)
 		put(text, "%.0f days", seconds / 86400);
 }
 
-// "working_pools" is "working pools", "rss_bytes" is "RSS".
+// "working_pools" is "working pools", "rss_bytes" is "RSS". The program's own
+// names stay as they are.
 static void put_name(struct text *text, const char *name)
 {
+	char blank = strncmp(name, "app.", 4) == 0 ? '_' : ' ';
 	if (strcmp(name, "rss_bytes") == 0)
 		name = "RSS";
 	for (; *name; name++)
-		put(text, "%c", *name == '_' ? ' ' : *name);
+		put(text, "%c", *name == '_' ? blank : *name);
 }
 
 // Names of one thing take "grows": what the program registered, and RSS.

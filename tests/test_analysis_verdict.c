@@ -566,6 +566,28 @@ static void a_first_tooth_is_called_so_far_and_taken_back(void **state)
 	assert_int_equal(headline(POOLS)->turned_at_row, 0);
 }
 
+static void names_of_the_program_stay_as_they_are(void **state)
+{
+	const struct analysis_class own = {.name = "app.queue_len",
+					   .unit = TELE_COUNT,
+					   .bytes_class = ANALYSIS_NO_CLASS,
+					   .total_class = ANALYSIS_NO_CLASS};
+	uint64_t five = 5;
+	struct analysis_verdict verdict;
+	char sentence[ANALYSIS_SENTENCE_MAX];
+	(void)state;
+	analysis_verdicts_free(engine);
+	assert_int_equal(analysis_verdicts_new(&own, 1, &engine), 0);
+	row.values = &five;
+	for (unsigned i = 0; i < 3; i++) {
+		row.time_s += 1;
+		analysis_verdicts_row(engine, &row);
+	}
+	assert_int_equal(analysis_verdicts_list(engine, ANALYSIS_LIVE, &verdict, 1), 1);
+	analysis_sentence(engine, &verdict, sentence, sizeof(sentence));
+	assert_non_null(strstr(sentence, "app.queue_len: "));
+}
+
 static void a_sentence_fits_any_buffer(void **state)
 {
 	char whole[ANALYSIS_SENTENCE_MAX], part[ANALYSIS_SENTENCE_MAX];
@@ -657,6 +679,7 @@ int main(void)
 		WITH_ENGINE(what_grows_after_the_search_is_over_grows_with_time),
 		WITH_ENGINE(a_forecast_needs_growth_and_a_capacity),
 		WITH_ENGINE(a_first_tooth_is_called_so_far_and_taken_back),
+		WITH_ENGINE(names_of_the_program_stay_as_they_are),
 		WITH_ENGINE(a_sentence_fits_any_buffer),
 		WITH_ENGINE(a_list_that_is_too_short_is_cut_not_overrun),
 		WITH_ENGINE(rows_of_noise_are_survived),
