@@ -25,10 +25,10 @@ enum { POOLS, BYTES, OTHER, TOTAL, CLASSES };
 #define LIST_MAX (CLASSES * ANALYSIS_AXIS_COUNT)
 
 static const struct analysis_class classes[CLASSES] = {
-	[POOLS] = {"working_pools", TELE_COUNT, BYTES, ANALYSIS_NO_CLASS},
-	[BYTES] = {"working_bytes", TELE_BYTES, ANALYSIS_NO_CLASS, TOTAL},
-	[OTHER] = {"constant_bytes", TELE_BYTES, ANALYSIS_NO_CLASS, TOTAL},
-	[TOTAL] = {"device_used_bytes", TELE_BYTES, ANALYSIS_NO_CLASS, ANALYSIS_NO_CLASS},
+	[POOLS] = {"working_pools", TELE_COUNT, BYTES, ANALYSIS_NO_CLASS, false},
+	[BYTES] = {"working_bytes", TELE_BYTES, ANALYSIS_NO_CLASS, TOTAL, false},
+	[OTHER] = {"constant_bytes", TELE_BYTES, ANALYSIS_NO_CLASS, TOTAL, false},
+	[TOTAL] = {"device_used_bytes", TELE_BYTES, ANALYSIS_NO_CLASS, ANALYSIS_NO_CLASS, false},
 };
 
 static struct analysis_verdicts *engine;
