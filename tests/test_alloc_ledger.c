@@ -351,6 +351,9 @@ static void every_bucket_equals_the_shadow_at_every_pause(void **state)
 		compare_with_the_shadow();
 		pthread_mutex_unlock(&reclaim_gate);
 	}
+	// On a busy machine its turn may come only now.
+	for (int tries = 0; tries < 10000 && alloc_reclaim_discarded_bytes == 0; tries++)
+		usleep(1000);
 	finished = true;
 	pthread_join(reclaimer, NULL);
 	assert_true(settled > 0);
