@@ -43,7 +43,8 @@ static struct {
 	_Atomic uint64_t touches, refused;
 	_Atomic bool inactive, strings_full, slots_full, keep_no_rows;
 	unsigned parts_max;
-	unsigned n_rows, n_events, n_collectors, n_strings;
+	unsigned n_rows, n_events, n_strings;
+	_Atomic unsigned n_collectors; // those before it never change again
 	struct fake_row rows[FAKE_ROWS];
 	struct fake_row events[FAKE_ROWS];
 	struct rollcall_collector collectors[FAKE_COLLECTORS];
@@ -158,9 +159,11 @@ int rollcall_collector_register(const struct rollcall_collector *collector)
 {
 	int rc = -ENOSPC;
 	pthread_mutex_lock(&fake.lock);
-	if (fake.n_collectors < FAKE_COLLECTORS) {
-		fake.collectors[fake.n_collectors] = *collector;
-		rc = (int)fake.n_collectors++;
+	unsigned n = fake.n_collectors;
+	if (n < FAKE_COLLECTORS) {
+		fake.collectors[n] = *collector;
+		fake.n_collectors = n + 1;
+		rc = (int)n;
 	}
 	pthread_mutex_unlock(&fake.lock);
 	return rc;
