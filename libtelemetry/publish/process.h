@@ -17,6 +17,7 @@ struct tele_settings {
 	bool is_off;
 	bool is_root;	     // named by ROLLCALL_ROOT: publishes at once
 	enum { TELE_CHILDREN_LAZY, TELE_CHILDREN_NO, TELE_CHILDREN_ALL } children;
+	bool is_helper;	     // a browser's: may have no thread that it did not start
 	bool has_cmdline;    // ROLLCALL_CMDLINE is not "no"
 	uint64_t period_ns;
 	size_t ring_bytes;
@@ -24,6 +25,11 @@ struct tele_settings {
 	char label[128];
 };
 void tele_settings_read(struct tele_settings *ret_settings);
+
+// Whether this is a helper process of a browser built on Chromium (an argument
+// that starts with --type=). Such a process counts its threads before it goes
+// into its sandbox, and aborts when there are more than its own.
+bool tele_is_browser_helper(int argc, char **argv);
 
 // Fills the identity of this process: pid, start ticks, boot id, comm, label.
 // Opens files: to be called by the publisher thread.

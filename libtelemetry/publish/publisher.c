@@ -40,6 +40,7 @@ enum phase {
 	PHASE_NEW,	// the constructor has not run
 	PHASE_OFF,	// switched off, or may not publish
 	PHASE_WAITING,	// the thread waits for a reason to publish
+	PHASE_IDLE,	// the same without a thread: only a call of ours is a reason
 	PHASE_STARTING,
 	PHASE_RUNNING,
 	PHASE_PARKED,	// the thread is gone for a while
@@ -266,6 +267,10 @@ static void begin_life(void)
 		return;
 	}
 	bool at_once = settings.is_root || settings.children == TELE_CHILDREN_ALL;
+	if (!at_once && settings.is_helper) {
+		set_phase(PHASE_IDLE);
+		return;
+	}
 	set_phase(at_once ? PHASE_STARTING : PHASE_WAITING);
 	launch(false);
 	if (settings.is_root &&
@@ -330,9 +335,11 @@ static void make_fork_mark(void)
 	fork_mark = mapped;
 }
 
-__attribute__((constructor)) static void publisher_init(void)
+// The libc gives constructors what main gets.
+__attribute__((constructor)) static void publisher_init(int argc, char **argv)
 {
 	tele_settings_read(&settings);
+	settings.is_helper = tele_is_browser_helper(argc, argv);
 	if (settings.is_off) {
 		set_phase(PHASE_OFF);
 		return;
@@ -363,8 +370,11 @@ void tele_publisher_touch(void)
 		begin_child();
 	else if (now == PHASE_PARKED)
 		return; // in the strict sandbox not even the clock may be read
+	uint32_t idle = PHASE_IDLE;
 	if (get_phase() == PHASE_WAITING)
 		command(COMMAND_START);
+	else if (atomic_compare_exchange_strong(&phase, &idle, PHASE_STARTING))
+		launch(false);
 	if (wait_phase(PHASE_WAITING, PHASE_STARTING, START_WAIT_NS) == PHASE_FAILED)
 		say_failed();
 }

@@ -62,6 +62,14 @@ static void set_directory(char *ret_directory, size_t size)
 		memcpy(ret_directory + len, given, strlen(given) + 1);
 }
 
+bool tele_is_browser_helper(int argc, char **argv)
+{
+	for (int i = 1; i < argc && argv[i]; i++)
+		if (strncmp(argv[i], "--type=", 7) == 0)
+			return true;
+	return false;
+}
+
 void tele_settings_read(struct tele_settings *ret_settings)
 {
 	memset(ret_settings, 0, sizeof(*ret_settings));

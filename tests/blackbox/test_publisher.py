@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -145,6 +146,26 @@ class Sandboxes(Publishing):
                 self.assertEqual(self.line(process), "inside", (how, end))
                 self.end(process)
                 self.assertEqual(self.listed(process.published_pid)["state"], "exited", (how, end))
+
+    def test_a_browsers_helper_has_no_thread_of_ours(self):
+        code = "import os; print(len(os.listdir('/proc/self/task')))"
+        for words, threads in (([], "2"), (["--type=zygote"], "1")):
+            done = self.run_command([sys.executable, "-c", code, *words],
+                                    env=dict(self.environment, LD_PRELOAD=LIBRARY))
+            self.assertEqual(done.stdout.decode().strip(), threads, words)
+
+    @unittest.skipIf(not shutil.which("chromium"), "no chromium")
+    def test_a_browser_renders_a_page(self):
+        """S9."""
+        page = self.file("page.html")
+        with open(page, "w") as file:
+            file.write("<p id=p>no</p><script>document.getElementById('p').textContent = 6 * 7</script>")
+        words = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                 "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                 "--user-data-dir=" + self.file("profile"), "--dump-dom", "file://" + page]
+        done = self.rollcall("run", "--", *words)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn('<p id="p">42</p>', done.stdout)
 
     def test_a_filter_off_tmpfs(self):
         directory = Descriptors.off_tmpfs(self)
