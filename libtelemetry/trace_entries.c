@@ -130,20 +130,6 @@ int tele_trace_count_entry(struct tele_trace *trace, const struct tele_trace_ent
 	return 0;
 }
 
-struct tele_trace_entry tele_trace_entry_of(const struct tele_block_header *header, uint64_t offset)
-{
-	return (struct tele_trace_entry){
-		.offset = offset,
-		.instance_id = header->instance_id,
-		.first_seq = header->first_seq,
-		.first_at_ns = header->first_at_ns,
-		.last_at_ns = header->last_at_ns,
-		.n_records = (uint32_t)header->n_rows + header->n_events,
-		.flags = header->flags,
-		.type = header->type,
-	};
-}
-
 bool tele_trace_is_told(unsigned type)
 {
 	return type == TELE_BLOCK_DATA || type == TELE_BLOCK_STREAM;

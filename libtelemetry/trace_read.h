@@ -71,9 +71,6 @@ struct tele_trace_instance *tele_trace_need_instance(struct tele_trace *trace, u
 
 void tele_trace_free_instances(struct tele_trace *trace);
 
-// The entry of a block at `offset`.
-struct tele_trace_entry tele_trace_entry_of(const struct tele_block_header *header, uint64_t offset);
-
 // Counts a block, number `number`, into the info. Records that an earlier block
 // had are not counted again. Returns 0 or -ENOMEM.
 int tele_trace_count_entry(struct tele_trace *trace, const struct tele_trace_entry *entry,

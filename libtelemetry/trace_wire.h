@@ -8,6 +8,7 @@
 #define TELE_TRACE_WIRE_H
 
 #include "base.h"
+#include "block.h"
 
 #define TELE_TRACE_MAGIC UINT64_C(0x3152544c4c414352)	// "RCALLTR1"
 #define TELE_TRACE_END_MAGIC UINT64_C(0x444e454c4c414352) // "RCALLEND"
@@ -52,6 +53,22 @@ struct tele_trace_entry {
 	uint8_t reserved;
 };
 _Static_assert(sizeof(struct tele_trace_entry) == 48, "trace index entry");
+
+// The entry of a block at `offset`.
+static inline struct tele_trace_entry tele_trace_entry_of(const struct tele_block_header *header,
+							  uint64_t offset)
+{
+	return (struct tele_trace_entry){
+		.offset = offset,
+		.instance_id = header->instance_id,
+		.first_seq = header->first_seq,
+		.first_at_ns = header->first_at_ns,
+		.last_at_ns = header->last_at_ns,
+		.n_records = (uint32_t)header->n_rows + header->n_events,
+		.flags = header->flags,
+		.type = header->type,
+	};
+}
 
 // The last bytes of a trace that was ended.
 struct tele_trace_trailer {

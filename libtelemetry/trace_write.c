@@ -235,16 +235,7 @@ static int note_block(struct tele_trace_writer *writer, const struct tele_block_
 		      uint64_t offset, struct tele_error *ret_error)
 {
 	TELE_ASSERT(writer->n_entries < TELE_TRACE_INDEX_BLOCKS);
-	writer->entries[writer->n_entries++] = (struct tele_trace_entry){
-		.offset = offset,
-		.instance_id = header->instance_id,
-		.first_seq = header->first_seq,
-		.first_at_ns = header->first_at_ns,
-		.last_at_ns = header->last_at_ns,
-		.n_records = (uint32_t)header->n_rows + header->n_events,
-		.flags = header->flags,
-		.type = header->type,
-	};
+	writer->entries[writer->n_entries++] = tele_trace_entry_of(header, offset);
 	writer->n_blocks++;
 	return writer->n_entries == TELE_TRACE_INDEX_BLOCKS ? write_index(writer, ret_error) : 0;
 }
