@@ -106,6 +106,12 @@ void tele_stay_parked(void);
 // Wakes the publisher to drain the boundary slots before its next tick.
 void tele_ask_drain(void);
 
+// Parks for good when the first thread ends by pthread_exit (first_thread.c):
+// the one that calls watch, be it main's or the one a fork left. Watch makes no
+// system call, which a filter might forbid.
+void tele_first_thread_init(void);
+void tele_first_thread_watch(void);
+
 // Writes the last row and state `exited`; for _exit.
 void tele_publisher_stop(void);
 

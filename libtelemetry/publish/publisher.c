@@ -71,8 +71,6 @@ static pthread_mutex_t park_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stat first_stderr; // what descriptor 2 was when we were loaded
 static const char *failed_step;
 static int failed_code;
-static pthread_key_t first_thread_key; // its destructor sees the first thread end
-static bool has_first_thread_key;
 // One word that reads 0 in a child of a fork that no handler saw (raw clone).
 static _Atomic uint32_t *fork_mark;
 
@@ -214,27 +212,6 @@ static void launch(bool is_resumed)
 	set_phase(PHASE_FAILED);
 }
 
-// ---- The end of the first thread ----------------------------------------------------
-
-// A program whose first thread ends by pthread_exit ends with the last of its
-// other threads, whose return the C library turns into exit(0). Our thread would
-// count among those and keep the process for ever. So it goes before, and for
-// good: whatever waits for the last thread would need the program's descriptors
-// for what exit flushes. exit() itself calls no destructors of keys.
-static void first_thread_ends(void *ignored)
-{
-	(void)ignored;
-	tele_park();
-}
-
-// To be called by the first thread itself: that of main, or the one a fork left.
-// Makes no system call, which a filter might forbid.
-static void watch_first_thread(void)
-{
-	if (has_first_thread_key)
-		pthread_setspecific(first_thread_key, &first_thread_key);
-}
-
 // ---- Starting -------------------------------------------------------------------------
 
 // One line, by the thread of the program that asked, since ours has no
@@ -320,7 +297,7 @@ static void after_fork_in_child(void)
 	after_fork_in_parent();
 	if (get_phase() == PHASE_NEW || get_phase() == PHASE_OFF)
 		return;
-	watch_first_thread();
+	tele_first_thread_watch();
 	begin_child();
 }
 
@@ -347,9 +324,9 @@ __attribute__((constructor)) static void publisher_init(int argc, char **argv)
 	make_fork_mark();
 	fstat(2, &first_stderr);
 	at_quick_exit(publisher_fini);
-	has_first_thread_key = pthread_key_create(&first_thread_key, first_thread_ends) == 0;
+	tele_first_thread_init();
 	if (syscall(SYS_gettid) == getpid())
-		watch_first_thread();
+		tele_first_thread_watch();
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 	begin_life();
 }
