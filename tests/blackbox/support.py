@@ -6,6 +6,7 @@ programs that do what they are told, and cleaning up after all of it.
 Nothing here waits for a fixed time in order to be right: `wait_for` waits for a
 condition, and its limit is only there so that a broken build ends."""
 
+import itertools
 import json
 import os
 import select
@@ -95,12 +96,23 @@ class Script:
         self.process.wait(LIMIT_S)
 
 
+def fresh_folder(parent):
+    """A new folder whose name no test's pattern can be found in by chance, as mkdtemp's letters can."""
+    for number in itertools.count():
+        folder = os.path.join(parent, "rollcall-test-%d-%d" % (os.getpid(), number))
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            continue
+        return folder
+
+
 class Case(unittest.TestCase):
     """A test with a directory of segments and one of files of its own."""
 
     def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="rollcall-test-", dir="/dev/shm")
-        self.files = tempfile.mkdtemp(prefix="rollcall-test-")
+        self.directory = fresh_folder("/dev/shm")
+        self.files = fresh_folder(tempfile.gettempdir())
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ROLLCALL") and k != "LD_PRELOAD"}
         self.environment.update(ROLLCALL_DIR=self.directory, ROLLCALL_RING_BYTES="65536", LC_ALL="C.UTF-8", TMPDIR=self.files)
         self.processes = []
