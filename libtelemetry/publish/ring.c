@@ -20,7 +20,6 @@
 #include "../varint.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -29,37 +28,17 @@
 
 // ---- Stores ---------------------------------------------------------------------
 
-// In write mode the order of the pwrite calls is the order of the stores.
-static void write_out(struct tele_ring *ring, size_t offset, size_t n_bytes)
+// Out of line, for what is rare.
+void tele_ring_write_out(struct tele_ring *ring, size_t offset, size_t n_bytes)
 {
-	if (TELE_LIKELY(!ring->file->is_written) || ring->failed)
-		return;
 	ssize_t done;
+	if (ring->failed)
+		return;
 	do {
 		done = pwrite(ring->file->fd, ring->file->bytes + offset, n_bytes, (off_t)offset);
 	} while (done < 0 && errno == EINTR);
 	if (done != (ssize_t)n_bytes)
 		ring->failed = done < 0 ? -errno : -ENOSPC;
-}
-
-void tele_ring_store_bytes(struct tele_ring *ring, size_t offset, const void *bytes,
-			   size_t n_bytes)
-{
-	memcpy(ring->file->bytes + offset, bytes, n_bytes);
-	write_out(ring, offset, n_bytes);
-}
-
-// Pairs with the readers' second look at the same word.
-void tele_ring_store_word(struct tele_ring *ring, size_t offset, uint64_t value)
-{
-	_Atomic uint64_t *word = (_Atomic uint64_t *)(void *)(ring->file->bytes + offset);
-	atomic_store_explicit(word, value, memory_order_release);
-	write_out(ring, offset, sizeof(value));
-}
-
-void tele_ring_control(struct tele_ring *ring, enum tele_control word, uint64_t value)
-{
-	tele_ring_store_word(ring, ring->file->layout.control_offset + 8 * (size_t)word, value);
 }
 
 size_t tele_ring_chunk_offset(const struct tele_ring *ring)
@@ -88,7 +67,7 @@ static void open_chunk(struct tele_ring *ring)
 		[TELE_CHUNK_FIELDS] = ring->n_fields,
 		[TELE_CHUNK_SCHEMA_BYTES] = ring->schema_bytes,
 	};
-	tele_ring_store_word(ring, offset, 0);
+	tele_ring_store_alone(ring, offset, 0);
 	tele_fence_release();
 	tele_ring_store_bytes(ring, offset + 8, header + 1, sizeof(header) - 8);
 	tele_codec_init(&ring->codec, ring->plan, ring->n_fields, ring->memory->codec_words);
@@ -123,7 +102,7 @@ int tele_ring_init(struct tele_ring *ring, struct tele_segment_file *file,
 	ring->next_seq = 1;
 	ring->next_string = TELE_STRING_TRANSIENT;
 	tele_ring_control(ring, TELE_CONTROL_SCHEMA_BYTES, schema_bytes);
-	tele_ring_control(ring, TELE_CONTROL_FIELDS, plan->n_fields);
+	tele_ring_note(ring, TELE_CONTROL_FIELDS, plan->n_fields);
 	open_chunk(ring);
 	return 0;
 }
@@ -159,7 +138,7 @@ static void make_room(struct tele_ring *ring, size_t n_bytes)
 	}
 	if (!ring->n_blocks)
 		ring->head = ring->tail + pad;
-	tele_ring_control(ring, TELE_CONTROL_HEAD, ring->head);
+	tele_ring_note(ring, TELE_CONTROL_HEAD, ring->head);
 	tele_fence_release();
 	if (pad >= TELE_BLOCK_HEADER_BYTES) {
 		struct tele_block_header header = {
@@ -264,7 +243,7 @@ void tele_ring_seal(struct tele_ring *ring)
 	if (ring->n_rows + ring->n_events == 0)
 		return;
 	seal_range(ring, ring->first_seq, 0, ring->n_rows, 0, ring->n_events);
-	tele_ring_control(ring, TELE_CONTROL_SEALED_SEQ, ring->next_seq);
+	tele_ring_note(ring, TELE_CONTROL_SEALED_SEQ, ring->next_seq);
 	open_chunk(ring);
 }
 
@@ -273,11 +252,11 @@ void tele_ring_grow(struct tele_ring *ring, const uint8_t *schema, uint32_t sche
 	TELE_ASSERT(schema_bytes >= ring->schema_bytes);
 	if (ring->n_rows + ring->n_events)
 		seal_range(ring, ring->first_seq, 0, ring->n_rows, 0, ring->n_events);
-	tele_ring_control(ring, TELE_CONTROL_SEALED_SEQ, ring->next_seq);
+	tele_ring_note(ring, TELE_CONTROL_SEALED_SEQ, ring->next_seq);
 	tele_ring_store_bytes(ring, ring->file->layout.schema_offset + ring->schema_bytes,
 		    schema + ring->schema_bytes, schema_bytes - ring->schema_bytes);
 	tele_ring_control(ring, TELE_CONTROL_SCHEMA_BYTES, schema_bytes);
-	tele_ring_control(ring, TELE_CONTROL_FIELDS, ring->plan->n_fields);
+	tele_ring_note(ring, TELE_CONTROL_FIELDS, ring->plan->n_fields);
 	ring->schema_bytes = schema_bytes;
 	ring->n_fields = ring->plan->n_fields;
 	open_chunk(ring);

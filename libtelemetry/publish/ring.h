@@ -91,10 +91,6 @@ int tele_ring_commit(struct tele_ring *ring, const struct tele_commit *commit);
 // Seals what is open (at the end, or before rows change their length).
 void tele_ring_seal(struct tele_ring *ring);
 
-// Stores a word of the control page, for readers to see after everything
-// stored before.
-void tele_ring_control(struct tele_ring *ring, enum tele_control word, uint64_t value);
-
 // Bytes of [memory, memory + n_bytes) that are resident, in whole pages, as the
 // kernel says (mincore); TELE_UNKNOWN when it does not.
 uint64_t tele_resident_bytes_of(const void *memory, size_t n_bytes);
@@ -104,14 +100,14 @@ uint64_t tele_resident_bytes_of(const void *memory, size_t n_bytes);
 void tele_ring_set_texts(struct tele_ring *ring, tele_ring_text_fn text_of,
 			 const uint32_t *string_fields, const uint32_t *n_string_fields);
 
-// ---- For ring_commit.c ------------------------------------------------------------
+// ---- For ring_commit.c and store.h -------------------------------------------------
 
-// Copies into the segment; stores a word there with release order.
-void tele_ring_store_bytes(struct tele_ring *ring, size_t offset, const void *bytes,
-			   size_t n_bytes);
-void tele_ring_store_word(struct tele_ring *ring, size_t offset, uint64_t value);
+// Writes to the file what was stored in its private copy (write mode).
+void tele_ring_write_out(struct tele_ring *ring, size_t offset, size_t n_bytes);
 
 // Offset of the open chunk.
 size_t tele_ring_chunk_offset(const struct tele_ring *ring);
+
+#include "store.h"
 
 #endif

@@ -11,7 +11,6 @@
 #include "../fence.h"
 #include "../varint.h"
 
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -142,7 +141,7 @@ static void publish_latest(struct tele_ring *ring, const uint64_t *row, uint64_t
 	unsigned slot = (unsigned)(ring->rows_published & 1);
 	size_t offset = layout->latest_offset + slot * layout->latest_slot_bytes;
 	uint64_t n_fields = ring->n_fields;
-	tele_ring_store_word(ring, offset, 0);
+	tele_ring_store_alone(ring, offset, 0);
 	tele_fence_release();
 	tele_ring_store_bytes(ring, offset + 8, &n_fields, 8);
 	tele_ring_store_bytes(ring, offset + 16, row, 8 * (size_t)n_fields);
@@ -204,7 +203,7 @@ int tele_ring_commit(struct tele_ring *ring, const struct tele_commit *commit)
 	if (commit->row) {
 		publish_latest(ring, commit->row, row_seq);
 		ring->rows_published++;
-		tele_ring_control(ring, TELE_CONTROL_ROWS, ring->rows_published);
+		tele_ring_note(ring, TELE_CONTROL_ROWS, ring->rows_published);
 	}
 	return ring->failed;
 }

@@ -237,7 +237,7 @@ static void note_evidence(struct tele_sampler *sampler)
 	    section_values(sampler, TELE_SECTION_SEARCH)[0] == TELE_UNKNOWN)
 		return;
 	sampler->is_evidence = true;
-	tele_ring_control(&sampler->ring, TELE_CONTROL_EVIDENCE, 1);
+	tele_ring_note(&sampler->ring, TELE_CONTROL_EVIDENCE, 1);
 }
 
 // Drains and samples so that the row is newer than every boundary before it: a
@@ -284,7 +284,7 @@ void tele_sampler_tick(struct tele_sampler *sampler)
 	measure_self(sampler, now);
 	watch_clock(sampler, now);
 	if (!collect_after_boundaries(sampler) && ++sampler->n_skipped < SKIPPED_MAX) {
-		tele_ring_control(&sampler->ring, TELE_CONTROL_HEARTBEAT, now);
+		tele_ring_note(&sampler->ring, TELE_CONTROL_HEARTBEAT, now);
 		return;
 	}
 	sampler->n_skipped = 0;
@@ -295,9 +295,9 @@ void tele_sampler_tick(struct tele_sampler *sampler)
 				.row = sampler->values,
 				.drained = (uint32_t)tele_slots_drained(),
 			});
-	tele_ring_control(&sampler->ring, TELE_CONTROL_DROPPED, sampler->ring.rows_dropped);
-	tele_ring_control(&sampler->ring, TELE_CONTROL_PUBLISH_NS, sampler->publish_ns);
-	tele_ring_control(&sampler->ring, TELE_CONTROL_HEARTBEAT, now);
+	tele_ring_note(&sampler->ring, TELE_CONTROL_DROPPED, sampler->ring.rows_dropped);
+	tele_ring_note(&sampler->ring, TELE_CONTROL_PUBLISH_NS, sampler->publish_ns);
+	tele_ring_note(&sampler->ring, TELE_CONTROL_HEARTBEAT, now);
 }
 
 void tele_sampler_set_state(struct tele_sampler *sampler, enum tele_state state)
