@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Rollcall developers
 //
 // The state of the interactive monitor, and what keys do to it. Private to
-// loop.c and app.c.
+// loop.c, app*.c and the keys of views.
 
 #ifndef MON_APP_H
 #define MON_APP_H
@@ -12,7 +12,8 @@
 #include "player.h"
 #include "view.h"
 
-enum mon_entry { MON_ENTRY_NONE, MON_ENTRY_FIND, MON_ENTRY_JUMP };
+// Text that is being typed at the foot.
+enum mon_entry { MON_ENTRY_NONE, MON_ENTRY_FIND, MON_ENTRY_FILTER, MON_ENTRY_JUMP };
 
 struct mon_app {
 	const struct mon_options *options;
@@ -23,8 +24,8 @@ struct mon_app {
 	struct mon_live *live;	   // live, or
 	struct mon_player *player; // a replay
 	enum mon_entry entry;
-	char find[64];
-	int height; // of the screen
+	char find[64]; // of / in any view; n and N look for it
+	int height;    // of the screen
 	bool is_quit, is_redraw;
 };
 
@@ -38,7 +39,37 @@ void mon_app_open_first(struct mon_app *app);
 // and follows a program that was started again under the selected label.
 void mon_app_settle(struct mon_app *app);
 
-// Acts on a key. Returns 0 or an error that ends the monitor.
+// Acts on a key, in this order: text entry, the view's own keys (screens.h),
+// the common keys, time. A key that nothing takes is answered at the foot.
+// Returns 0 or an error that ends the monitor.
 int mon_app_key(struct mon_app *app, struct mon_input input, struct tele_error *ret_error);
+
+// ---- For the keys of views ----------------------------------------------------
+
+// One sentence at the foot until the next key; cleaned and cut.
+void mon_app_note(struct mon_app *app, const char *text);
+
+// Text entry at the foot, which starts with `text`. Enter finishes it: FIND is
+// kept in `find` and comes as FIND_NEXT to the view, FILTER is put in its place,
+// JUMP goes to mon_time_jump.
+void mon_app_start_entry(struct mon_app *app, enum mon_entry entry, const char *prompt,
+			 const char *text);
+
+// Opens a process and follows its history; 0 is ignored.
+void mon_app_open(struct mon_app *app, uint64_t instance_id);
+
+// The keys of the overview (app_overview.c), as in struct mon_screen_row.
+int mon_overview_key(struct mon_app *app, struct mon_input input, struct tele_error *ret_error);
+
+// Moves the overview's selection by `by` rows, as far as there are any; 0 makes
+// it valid.
+void mon_overview_select(struct mon_app *app, int64_t by);
+
+// Keys that stop and move time (app_time.c): 1 when it took the key, 0 when it
+// has no meaning here, or an error that ends the monitor.
+int mon_time_key(struct mon_app *app, struct mon_input input, struct tele_error *ret_error);
+
+// To the point that the user typed.
+void mon_time_jump(struct mon_app *app, const char *text);
 
 #endif

@@ -23,7 +23,7 @@ static const struct {
 	int ch, other_ch;
 	int special, other_special;
 } bindings[] = {
-#define MON_KEY(ID, shown, ch_, other_ch_, special_, other_special_, group, help)                  \
+#define MON_KEY(ID, shown, ch_, other_ch_, special_, other_special_, group, word, help)            \
 	{MON_KEY_##ID, ch_, other_ch_, KEY_##special_, KEY_##other_special_},
 #include "keys.def"
 };
@@ -44,6 +44,8 @@ static struct mon_input char_input(uint32_t ch)
 	for (size_t i = 0; i < TELE_ARRAY_LEN(bindings); i++)
 		if (ch && ((int)ch == bindings[i].ch || (int)ch == bindings[i].other_ch))
 			input.key = bindings[i].key;
+	if (ch >= '1' && ch <= '9')
+		input.key = MON_KEY_VIEW;
 	return input;
 }
 

@@ -9,6 +9,7 @@
 #define MON_VIEW_H
 
 #include "cells.h"
+#include "keys.h"
 #include "model.h"
 #include "monitor.h"
 
@@ -35,6 +36,24 @@ enum mon_column {
 	MON_COLUMN_COUNT
 };
 
+// Views. The overview is what is shown while no process is opened; the others
+// are those of a process, in the order of Tab. Each has a row in screens.c.
+enum mon_screen {
+	MON_SCREEN_OVERVIEW,
+	MON_SCREEN_PROCESS,
+	MON_SCREEN_COUNT
+};
+
+// A part of the screen that can be clicked: a key's name, rows of a table (the
+// hit's value is that of the first row, plus the row that was hit), a column.
+struct mon_hit {
+	int x, y, width, height;
+	enum mon_hit_kind kind;
+	uint64_t value;
+};
+
+#define MON_HITS_MAX 64
+
 // Where a replay stands; shown as a line of its own.
 struct mon_transport {
 	const char *file;
@@ -49,6 +68,7 @@ struct mon_transport {
 struct mon_view {
 	uint64_t opened;   // instance id of the process on the screen; 0: the overview
 	uint64_t selected; // instance id of the selected row of the overview
+	enum mon_screen screen; // of the opened process
 	bool is_help;
 	int scroll; // first row of the list, or first line of the process or help
 	enum mon_column sort;
@@ -60,11 +80,26 @@ struct mon_view {
 	char entry_prompt[32]; // text entry at the foot; "" for none
 	char entry[64];
 	char note[128]; // one sentence at the foot, our own text or cleaned
+	char filters[MON_SCREEN_COUNT][64]; // of each view; "" shows all
 	const struct mon_transport *transport;
-	bool has_more; // set by drawing: lines below the screen
+	// Set by drawing:
+	bool has_more; // lines below the screen
+	struct mon_hit hits[MON_HITS_MAX];
+	unsigned n_hits;
 };
 
 void mon_view_init(struct mon_view *view);
+
+// What is shown: the overview while nothing is opened.
+enum mon_screen mon_view_screen(const struct mon_view *view);
+
+// While drawing: says what a click on this part of the screen means. Later ones
+// lie above earlier ones. Those that find no room cannot be clicked.
+void mon_view_add_hit(struct mon_view *view, int x, int y, int width, int height,
+		      enum mon_hit_kind kind, uint64_t value);
+
+// What was hit, as the last drawing said; MON_HIT_NONE for nothing.
+enum mon_hit_kind mon_view_hit(const struct mon_view *view, int x, int y, uint64_t *ret_value);
 
 // Draws the whole screen on a grid that was reset to its size. Corrects
 // view->scroll to what can be shown and sets view->has_more.

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "screens.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -109,22 +110,49 @@ static void draw_transport(struct mon_grid *grid, const struct mon_transport *tr
 	draw_track(grid, transport, x + 2, y, grid->width - x - 3);
 }
 
-// The keys that matter here; what does not fit is in the help.
-static const char *foot_keys(const struct mon_view *view)
+// Draws the names of keys from x on, as far as they fit before `end`, and
+// returns where it stopped. Each can be clicked.
+static int draw_keys(struct mon_grid *grid, struct mon_view *view, const enum mon_key *keys, int x,
+		     int y, int end)
 {
-	if (view->is_help)
-		return "Esc back  q quit";
-	if (view->transport)
-		return view->opened ? "SPACE play  <- -> row  [ ] candidate  b go to  Esc list  "
-				      "? help  q quit"
-				    : "Enter open  SPACE play  <- -> row  [ ] candidate  b go to  "
-				      "? help  q quit";
-	if (view->opened)
-		return "Esc list  SPACE pause  e units  ? help  q quit";
-	return "Enter open  / find  s sort  I invert  SPACE pause  e units  ? help  q quit";
+	for (unsigned i = 0; i < MON_FOOT_KEYS_MAX && keys[i] != MON_KEY_NONE; i++) {
+		char name[16], text[32];
+		mon_key_name(keys[i], name, sizeof(name));
+		snprintf(text, sizeof(text), "%s %s", name, mon_key_row(keys[i])->word);
+		int columns = mon_text_width(grid, text);
+		if (x + columns > end)
+			continue;
+		mon_draw_text(grid, x, y, columns, MON_DIM, text);
+		mon_draw_text(grid, x, y, columns, MON_NORMAL, name);
+		mon_view_add_hit(view, x, y, columns, 1, MON_HIT_KEY, keys[i]);
+		x += columns + 2;
+	}
+	return x;
 }
 
-static void draw_foot(struct mon_grid *grid, const struct mon_view *view)
+// What does not fit is in the help, which always fits.
+static void draw_foot_keys(struct mon_grid *grid, const struct mon_screen_row *screen,
+			   struct mon_view *view, int y, int end)
+{
+	static const enum mon_key always[] = {MON_KEY_HELP, MON_KEY_QUIT, MON_KEY_NONE};
+	static const enum mon_key in_help[] = {MON_KEY_BACK, MON_KEY_QUIT, MON_KEY_NONE};
+	static const enum mon_key in_replay[] = {MON_KEY_PAUSE,		   MON_KEY_STEP_BACK,
+						 MON_KEY_STEP_FORWARD,	   MON_KEY_CANDIDATE_BACK,
+						 MON_KEY_CANDIDATE_FORWARD, MON_KEY_JUMP,
+						 MON_KEY_NONE};
+	const int always_columns = 14;
+	if (view->is_help) {
+		draw_keys(grid, view, in_help, 1, y, end);
+		return;
+	}
+	int x = draw_keys(grid, view, screen->foot, 1, y, view->transport ? 26 : end - always_columns);
+	if (view->transport)
+		x = draw_keys(grid, view, in_replay, x, y, end - always_columns);
+	draw_keys(grid, view, always, x, y, end);
+}
+
+static void draw_foot(struct mon_grid *grid, const struct mon_screen_row *screen,
+		      struct mon_view *view)
 {
 	int y = grid->height - 1;
 	int width = grid->width - 2;
@@ -143,7 +171,33 @@ static void draw_foot(struct mon_grid *grid, const struct mon_view *view)
 	if (view->note[0])
 		mon_draw_text(grid, 1, y, width, MON_WARN, view->note);
 	else
-		mon_draw_text(grid, 1, y, width, MON_DIM, foot_keys(view));
+		draw_foot_keys(grid, screen, view, y, width);
+}
+
+enum mon_screen mon_view_screen(const struct mon_view *view)
+{
+	if (!view->opened)
+		return MON_SCREEN_OVERVIEW;
+	return view->screen == MON_SCREEN_OVERVIEW ? MON_SCREEN_PROCESS : view->screen;
+}
+
+void mon_view_add_hit(struct mon_view *view, int x, int y, int width, int height,
+		      enum mon_hit_kind kind, uint64_t value)
+{
+	if (view->n_hits < MON_HITS_MAX)
+		view->hits[view->n_hits++] = (struct mon_hit){x, y, width, height, kind, value};
+}
+
+enum mon_hit_kind mon_view_hit(const struct mon_view *view, int x, int y, uint64_t *ret_value)
+{
+	for (unsigned i = view->n_hits; i > 0; i--) {
+		const struct mon_hit *hit = &view->hits[i - 1];
+		if (x < hit->x || x >= hit->x + hit->width || y < hit->y || y >= hit->y + hit->height)
+			continue;
+		*ret_value = hit->value + (hit->kind == MON_HIT_ROW ? (uint64_t)(y - hit->y) : 0);
+		return hit->kind;
+	}
+	return MON_HIT_NONE;
 }
 
 static void draw_too_small(struct mon_grid *grid)
@@ -156,12 +210,17 @@ static void draw_too_small(struct mon_grid *grid)
 
 void mon_view_draw(struct mon_grid *grid, const struct mon_model *model, struct mon_view *view)
 {
+	view->n_hits = 0;
+	view->has_more = false;
 	if (grid->width < MON_WIDTH_MIN || grid->height < MON_HEIGHT_MIN) {
 		draw_too_small(grid);
 		return;
 	}
+	// At this point of a replay the opened process may not have started.
 	const struct mon_process *process =
 		view->opened ? mon_model_find(model, view->opened) : NULL;
+	const struct mon_screen_row *screen =
+		process ? mon_screen(view) : mon_screen_row(MON_SCREEN_OVERVIEW);
 	int y = 1, bottom = grid->height - (view->is_text ? 0 : 1);
 	int head_width = grid->width - 10 - (view->is_paused ? 8 : 0);
 	mon_draw_style(grid, 0, 0, grid->width, MON_TITLE);
@@ -174,10 +233,8 @@ void mon_view_draw(struct mon_grid *grid, const struct mon_model *model, struct 
 		draw_transport(grid, view->transport, y++);
 	if (view->is_help)
 		mon_help_draw(grid, view, y, bottom - y);
-	else if (process)
-		mon_process_draw(grid, model, process, view, y, bottom - y);
 	else
-		mon_overview_draw(grid, model, view, y, bottom - y);
+		screen->draw(grid, model, process, view, y, bottom - y);
 	if (!view->is_text)
-		draw_foot(grid, view);
+		draw_foot(grid, screen, view);
 }

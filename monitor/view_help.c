@@ -10,30 +10,15 @@
 
 #include "../libtelemetry/banned.h"
 
-static const struct {
-	const char *shown;
-	const char *help;
-	enum mon_key_group group;
-} keys[] = {
-#define MON_KEY(ID, shown_, ch, other, special, other_special, group_, help_)                      \
-	{shown_, help_, MON_GROUP_##group_},
-#include "keys.def"
-};
-
-static const char *const group_titles[MON_GROUP_COUNT] = {
-	[MON_GROUP_LIST] = "In the list",
-	[MON_GROUP_EVERYWHERE] = "Everywhere",
-	[MON_GROUP_REPLAY] = "In a replay",
-};
-
 static int draw_group(struct mon_grid *grid, enum mon_key_group group, int y)
 {
-	mon_draw_text(grid, 1, y++, grid->width - 2, MON_BOLD, group_titles[group]);
-	for (size_t i = 0; i < TELE_ARRAY_LEN(keys); i++) {
-		if (keys[i].group != group)
+	mon_draw_text(grid, 1, y++, grid->width - 2, MON_BOLD, mon_key_group_title(group));
+	for (int key = 0; key < MON_KEY_COUNT; key++) {
+		const struct mon_key_row *row = mon_key_row((enum mon_key)key);
+		if (!row || row->group != group)
 			continue;
-		mon_draw_text(grid, 3, y, 9, MON_ACCENT, keys[i].shown);
-		mon_draw_text(grid, 13, y++, grid->width - 14, MON_NORMAL, keys[i].help);
+		mon_draw_text(grid, 3, y, 9, MON_ACCENT, row->shown);
+		mon_draw_text(grid, 13, y++, grid->width - 14, MON_NORMAL, row->help);
 	}
 	return y + 1;
 }
@@ -41,7 +26,7 @@ static int draw_group(struct mon_grid *grid, enum mon_key_group group, int y)
 void mon_help_draw(struct mon_grid *grid, struct mon_view *view, int y, int height)
 {
 	struct mon_grid all = {0};
-	int n_lines = (int)TELE_ARRAY_LEN(keys) + MON_GROUP_COUNT * 2;
+	int n_lines = MON_KEY_COUNT + MON_GROUP_COUNT * 2;
 	if (mon_grid_reset(&all, grid->width, n_lines + 4, grid->is_ascii))
 		return;
 	int at = 0;

@@ -416,9 +416,10 @@ static void scroll_to_selected(struct mon_view *view, const struct sort_row *row
 		view->scroll = 0;
 }
 
-void mon_overview_draw(struct mon_grid *grid, const struct mon_model *model, struct mon_view *view,
-		       int y, int height)
+void mon_overview_draw(struct mon_grid *grid, const struct mon_model *model,
+		       const struct mon_process *process, struct mon_view *view, int y, int height)
 {
+	(void)process;
 	struct sort_row *rows;
 	uint32_t n_rows = sorted(model, view, &rows);
 	int page = height - 1 - (view->is_text ? 0 : 1);

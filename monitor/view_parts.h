@@ -25,8 +25,8 @@ const char *mon_glyph(const struct mon_grid *grid, const char *utf8, const char 
 const char *mon_mark_glyph(const struct mon_grid *grid, enum mon_mark mark);
 
 // The area between head and foot.
-void mon_overview_draw(struct mon_grid *grid, const struct mon_model *model, struct mon_view *view,
-		       int y, int height);
+void mon_overview_draw(struct mon_grid *grid, const struct mon_model *model,
+		       const struct mon_process *process, struct mon_view *view, int y, int height);
 void mon_process_draw(struct mon_grid *grid, const struct mon_model *model,
 		      const struct mon_process *process, struct mon_view *view, int y, int height);
 void mon_help_draw(struct mon_grid *grid, struct mon_view *view, int y, int height);

@@ -191,12 +191,14 @@ static void a_selected_process_that_goes_away_leaves_a_valid_selection(void **st
 	assert_non_null(mon_model_find(&app.model, app.view.selected));
 }
 
-static void keys_of_a_replay_do_nothing_live(void **state)
+static void keys_of_a_replay_say_that_they_have_no_meaning_live(void **state)
 {
 	(void)state;
-	for (int key = MON_KEY_STEP_BACK; key <= MON_KEY_JUMP; key++)
+	for (int key = MON_KEY_STEP_BACK; key <= MON_KEY_JUMP; key++) {
 		press((enum mon_key)key);
-	assert_int_equal(app.entry, MON_ENTRY_NONE);
+		assert_int_equal(app.entry, MON_ENTRY_NONE);
+		assert_non_null(strstr(app.view.note, "has no meaning in the list"));
+	}
 }
 
 int main(void)
@@ -211,7 +213,7 @@ int main(void)
 		TEST(pausing_keeps_sampling_below_a_picture_that_stands_still),
 		TEST(units_go_round),
 		TEST(a_selected_process_that_goes_away_leaves_a_valid_selection),
-		TEST(keys_of_a_replay_do_nothing_live),
+		TEST(keys_of_a_replay_say_that_they_have_no_meaning_live),
 	};
 	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// What keys do in the overview. The selection is a process, not a place: it
+// follows the process when the order changes.
+
+#include "app.h"
+
+#include <stdio.h>
+
+#include "../libtelemetry/banned.h"
+
+#define ROWS_MAX 4096
+
+// The rows as they are shown, and which is selected (the first when none is).
+static uint32_t list(const struct mon_app *app, const uint64_t **ret_ids, uint32_t *ret_at)
+{
+	static uint64_t ids[ROWS_MAX];
+	uint32_t n_rows = mon_overview_order(mon_app_shown(app), &app->view, ids, ROWS_MAX);
+	n_rows = n_rows < ROWS_MAX ? n_rows : ROWS_MAX;
+	*ret_ids = ids;
+	*ret_at = 0;
+	for (uint32_t i = 0; i < n_rows; i++)
+		if (ids[i] == app->view.selected)
+			*ret_at = i;
+	return n_rows;
+}
+
+void mon_overview_select(struct mon_app *app, int64_t by)
+{
+	const uint64_t *ids;
+	uint32_t row;
+	uint32_t n_rows = list(app, &ids, &row);
+	int64_t at = row + by;
+	if (n_rows == 0)
+		return;
+	if (at < 0)
+		at = 0;
+	app->view.selected = ids[at < n_rows ? at : n_rows - 1];
+}
+
+static void find(struct mon_app *app, bool is_back)
+{
+	const struct mon_model *model = mon_app_shown(app);
+	const uint64_t *ids;
+	uint32_t at;
+	uint32_t n_rows = list(app, &ids, &at);
+	for (uint32_t i = 1; i <= n_rows; i++) {
+		uint32_t row = (at + (is_back ? n_rows - i : i)) % n_rows;
+		const struct mon_process *process = mon_model_find(model, ids[row]);
+		if (process && mon_identity_match(&process->identity, app->find) > 0) {
+			app->view.selected = ids[row];
+			return;
+		}
+	}
+	mon_app_note(app, "not found");
+}
+
+static void sort_by(struct mon_app *app, int by)
+{
+	int column = ((int)app->view.sort + by + MON_COLUMN_COUNT) % MON_COLUMN_COUNT;
+	app->view.sort = (enum mon_column)column;
+}
+
+static int64_t rows_of(const struct mon_app *app, struct mon_input input)
+{
+	int64_t page = mon_overview_page(&app->view, app->height);
+	int64_t n_rows = input.n_rows ? input.n_rows : 1;
+	switch (input.key) {
+	case MON_KEY_UP:
+		return -n_rows;
+	case MON_KEY_DOWN:
+		return n_rows;
+	case MON_KEY_PAGE_UP:
+		return -page;
+	case MON_KEY_PAGE_DOWN:
+		return page;
+	default:
+		return input.key == MON_KEY_HOME ? -ROWS_MAX : ROWS_MAX;
+	}
+}
+
+int mon_overview_key(struct mon_app *app, struct mon_input input, struct tele_error *ret_error)
+{
+	(void)ret_error;
+	switch (input.key) {
+	case MON_KEY_OPEN:
+		mon_app_open(app, app->view.selected);
+		return 1;
+	case MON_KEY_UP:
+	case MON_KEY_DOWN:
+	case MON_KEY_PAGE_UP:
+	case MON_KEY_PAGE_DOWN:
+	case MON_KEY_HOME:
+	case MON_KEY_END:
+		mon_overview_select(app, rows_of(app, input));
+		return 1;
+	case MON_KEY_SORT:
+	case MON_KEY_SORT_BACK:
+		sort_by(app, input.key == MON_KEY_SORT ? 1 : -1);
+		return 1;
+	case MON_KEY_INVERT:
+		app->view.is_inverted = !app->view.is_inverted;
+		return 1;
+	case MON_KEY_FIND:
+		mon_app_start_entry(app, MON_ENTRY_FIND, "find:", "");
+		return 1;
+	case MON_KEY_FIND_NEXT:
+	case MON_KEY_FIND_PREVIOUS:
+		if (!app->find[0])
+			mon_app_note(app, "nothing to find again: / finds");
+		else
+			find(app, input.key == MON_KEY_FIND_PREVIOUS);
+		return 1;
+	default:
+		return 0;
+	}
+}
