@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// The automatic rule and the verb `gc`. A name is never used again by another
-// segment, so removing by name cannot hit a process that has just started; that
-// a process is gone is decided by tele_is_removable alone.
+// The automatic rule and the verb `gc`. That a process is gone is decided by
+// tele_is_removable alone, and what goes is the file that it judged, whatever
+// its path leads to by then.
 
 #include "clean.h"
 
@@ -11,9 +11,6 @@
 #include "text.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../libtelemetry/banned.h"
 
@@ -43,27 +40,10 @@ void cli_clean_automatically(void)
 		if (dead_bytes <= CLI_DEAD_BYTES_MAX && dead_ns(attach, now_ns) <= CLI_DEAD_AGE_NS_MAX)
 			continue;
 		uint64_t bytes = tele_attach_segment_bytes(attach);
-		if (unlink(list.items[i].path) == 0)
+		if (tele_found_remove(&list.items[i], NULL) == 0)
 			dead_bytes -= bytes < dead_bytes ? bytes : dead_bytes;
 	}
 	tele_found_list_close(&list);
-}
-
-// Whether nobody holds the file for publishing, and it has not been written to
-// for a minute: enough to remove, on demand, what cannot be read.
-static bool is_abandoned(const char *path, uint64_t *ret_bytes)
-{
-	struct stat file;
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	bool is_free = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
-	bool is_old = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && time(NULL) - file.st_mtime > 60;
-	close(fd);
-	if (is_free && is_old)
-		*ret_bytes = (uint64_t)file.st_size;
-	return is_free && is_old;
 }
 
 static int remove_one(const struct cli_call *call, const struct tele_found *found, bool is_dry,
@@ -73,12 +53,12 @@ static int remove_one(const struct cli_call *call, const struct tele_found *foun
 	char label[128] = "unreadable";
 	if (found->attach)
 		snprintf(label, sizeof(label), "%s", tele_attach_instance(found->attach)->identity.label);
-	if (!is_dry && unlink(found->path) < 0) {
-		if (errno == ENOENT)
-			return CLI_OK;
-		return cli_fail(call, CLI_FAILED, "cannot remove %s: %s; check who owns it", found->path,
-				tele_strerror(errno));
-	}
+	struct tele_error error;
+	int failed = is_dry ? 0 : tele_found_remove(found, &error);
+	if (failed == -ENOENT)
+		return CLI_OK;
+	if (failed)
+		return cli_fail(call, CLI_FAILED, "%s; check who owns it", error.text);
 	*total_bytes += bytes;
 	printf("%s %s (%s, %s)\n", is_dry ? "would remove" : "removed", found->path,
 	       cli_cut(cli_clean(label), 40), cli_bytes_text(bytes, size));
@@ -101,7 +81,7 @@ int cli_gc(const struct cli_call *call)
 		struct tele_found *found = &list.items[i];
 		uint64_t bytes = found->attach ? tele_attach_segment_bytes(found->attach) : 0;
 		bool may_go = found->attach ? tele_is_removable(found->attach)
-					    : call->values[CLI_gc_force] && is_abandoned(found->path, &bytes);
+					    : call->values[CLI_gc_force] && tele_found_is_abandoned(found, &bytes);
 		if (!may_go)
 			continue;
 		if (remove_one(call, found, is_dry, bytes, &total_bytes) == CLI_OK)

@@ -426,5 +426,6 @@ int tele_attach_latest(struct tele_attach *attach, uint64_t *ret_row, size_t cap
 				 tele_strerror(failed));
 	if (!tele_state_is_alive(attach->instance.state) || lacks_text(attach, ret_row, *ret_n_fields))
 		take_open(attach, ret_row, capacity, ret_n_fields, ret_seq);
+	tele_open_rows_trim(&attach->open);
 	return 0;
 }

@@ -255,6 +255,7 @@ int tele_attach_next_block(struct tele_attach *attach, bool with_provisional,
 			attach->next_seq = attach->open.first_seq;
 			found = 0;
 		}
+		tele_open_rows_trim(&attach->open);
 		*ret_gap_from = attach->gap_from;
 		*ret_gap_to = attach->gap_to;
 		attach->instance.lost += attach->gap_to - attach->gap_from;

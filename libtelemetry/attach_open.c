@@ -17,7 +17,8 @@
 
 #include "banned.h"
 
-#define CHUNK_TRIES 16
+#define CHUNK_TRIES	16
+#define KEPT_WORDS_MAX (512u << 10)
 
 void tele_open_rows_free(struct tele_open_rows *open)
 {
@@ -29,6 +30,16 @@ void tele_open_rows_free(struct tele_open_rows *open)
 	free(open->slots);
 	free(open->codec_words);
 	memset(open, 0, sizeof(*open));
+}
+
+void tele_open_rows_trim(struct tele_open_rows *open)
+{
+	if (open->rows_capacity_words <= KEPT_WORDS_MAX)
+		return;
+	free(open->rows);
+	open->rows = NULL;
+	open->rows_capacity_words = 0;
+	open->n_rows = open->n_events = open->n_strings = 0;
 }
 
 // Storage for one chunk of rows of n_fields; kept from call to call.

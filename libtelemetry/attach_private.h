@@ -64,6 +64,12 @@ struct tele_attach {
 int tele_attach_open_at(int directory_fd, const char *name, const char *path,
 			struct tele_attach **ret_attach, struct tele_error *ret_error);
 
+// Opens a directory of segments, itself and not where a link leads. Refused are
+// those that others may write into and, unless owner is (uid_t)-1, those of
+// another owner. Returns the descriptor, or an error.
+int tele_open_directory(const char *directory, uid_t owner, uid_t *ret_owner,
+			struct tele_error *ret_error);
+
 // Whether the publisher has given no sign of life for five periods and a second.
 bool tele_attach_is_heartbeat_old(const struct tele_attach *attach);
 
@@ -97,5 +103,9 @@ int tele_attach_latest_stored(struct tele_attach *attach, uint64_t *ret_row, siz
 			      uint32_t *ret_n_fields, uint64_t *ret_seq);
 
 void tele_open_rows_free(struct tele_open_rows *open);
+
+// Gives back the rows where they are many more than a writer of ours leaves, so
+// that a list of hostile segments is not kept in memory at full size.
+void tele_open_rows_trim(struct tele_open_rows *open);
 
 #endif
