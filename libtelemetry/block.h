@@ -27,6 +27,7 @@ enum tele_block_type {
 	TELE_BLOCK_INDEX = 2,  // traces only
 	TELE_BLOCK_STREAM = 3, // traces only: an instance's header and schema
 	TELE_BLOCK_PAD = 4,    // ring only: skip to the start of the ring
+	TELE_BLOCK_GROWTH = 5, // traces only: what an instance's schema has grown by
 };
 
 enum tele_block_codec {

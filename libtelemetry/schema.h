@@ -95,6 +95,11 @@ int64_t tele_schema_position(const struct tele_schema *schema, enum tele_field_i
 uint64_t tele_schema_value(const struct tele_schema *schema, enum tele_field_id id,
 			   uint32_t instance, const uint64_t *row, uint32_t n_fields);
 
+// The same of bytes[0 .. n_bytes) that stand at offset `from` of the schema.
+// TELE_ENOTREADY where what lies before them has not been parsed.
+int tele_schema_parse_from(struct tele_schema *schema, size_t from, const uint8_t *bytes,
+			   size_t n_bytes, struct tele_error *ret_error);
+
 // "device[0].used_bytes" into buffer, cut at size. Returns buffer.
 char *tele_field_full_name(const struct tele_field *field, char *buffer, size_t size);
 

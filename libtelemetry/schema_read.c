@@ -262,9 +262,18 @@ static int64_t check_record(const uint8_t *bytes, size_t n_bytes, struct tele_sc
 int tele_schema_parse(struct tele_schema *schema, const uint8_t *bytes, size_t n_bytes,
 		      struct tele_error *ret_error)
 {
-	while (schema->parsed_bytes < n_bytes) {
+	return tele_schema_parse_from(schema, 0, bytes, n_bytes, ret_error);
+}
+
+int tele_schema_parse_from(struct tele_schema *schema, size_t from, const uint8_t *bytes,
+			   size_t n_bytes, struct tele_error *ret_error)
+{
+	if (from > schema->parsed_bytes)
+		return tele_fail(ret_error, TELE_ENOTREADY, "schema from byte %zu on, with %zu known", from,
+				 schema->parsed_bytes);
+	while (schema->parsed_bytes - from < n_bytes) {
 		struct tele_schema_head head;
-		size_t at = schema->parsed_bytes;
+		size_t at = schema->parsed_bytes - from;
 		int64_t length = check_record(bytes + at, n_bytes - at, &head);
 		int failed = length < 0 ? (int)length : 0;
 		if (!failed && head.type == TELE_SCHEMA_SECTION)
@@ -276,9 +285,9 @@ int tele_schema_parse(struct tele_schema *schema, const uint8_t *bytes, size_t n
 		else if (!failed && head.type == TELE_SCHEMA_INSTANCE)
 			failed = read_instance_record(schema, bytes + at, head.bytes);
 		if (failed)
-			return tele_fail(ret_error, failed, "schema record at byte %zu: %s", at,
-					 tele_strerror(failed));
-		schema->parsed_bytes = at + head.bytes;
+			return tele_fail(ret_error, failed, "schema record at byte %zu: %s",
+					 schema->parsed_bytes, tele_strerror(failed));
+		schema->parsed_bytes += head.bytes;
 	}
 	return 0;
 }

@@ -18,8 +18,9 @@
 struct tele_trace_writer;
 
 // Creates a trace at path; "-" is standard output, where nothing is synced or
-// sought. An existing file is replaced only when `replace`. Returns 0 or an
-// error: -EEXIST, -EACCES, -ENOSPC, ...
+// sought. An existing file is replaced only when `replace`, and never while
+// another writer has it open (-EBUSY): a regular file is locked (flock) until it
+// is closed. Returns 0 or an error: -EEXIST, -EACCES, -ENOSPC, ...
 int tele_trace_create(const char *path, bool replace, struct tele_trace_writer **ret_writer,
 		      struct tele_error *ret_error);
 
@@ -29,12 +30,27 @@ int tele_trace_write_stream(struct tele_trace_writer *writer, const struct tele_
 			    const uint8_t *schema, size_t schema_bytes,
 			    struct tele_error *ret_error);
 
-// Appends a whole block, as it is. Every 1,024 blocks an index block follows.
-// A failed write leaves the file valid up to the block before (cut back where
-// the file can be); the error says what happened, and the writer goes on to
-// fail until it is closed.
+// Appends what the schema has grown by since it was written last, from byte
+// `from` on: a fraction of another stream block.
+int tele_trace_write_growth(struct tele_trace_writer *writer, uint64_t instance_id,
+			    const uint8_t *schema, size_t from, size_t schema_bytes,
+			    struct tele_error *ret_error);
+
+// Appends a whole block of data, or a stream or growth block of another trace,
+// as it is. After 1,024 blocks an index block comes first. A failed write leaves
+// the file valid up to the block before (cut back where the file can be); the
+// error says what happened, and the writer goes on to fail until it is closed,
+// or told to go on.
 int tele_trace_write_block(struct tele_trace_writer *writer, const uint8_t *block,
 			   size_t block_bytes, struct tele_error *ret_error);
+
+// After a failure that was cut back: writes may be tried again, the disk having
+// room again. False where the file could not be cut back.
+bool tele_trace_go_on(struct tele_trace_writer *writer);
+
+// The bytes that the file has when `n_bytes` more are appended and it is then
+// ended.
+uint64_t tele_trace_bytes_with(const struct tele_trace_writer *writer, size_t n_bytes);
 
 // Brings what was appended to the disk.
 int tele_trace_sync(struct tele_trace_writer *writer, struct tele_error *ret_error);
@@ -73,5 +89,14 @@ void tele_trace_get_info(const struct tele_source *source, struct tele_trace_inf
 // (monotonic); 0 starts over. The next records tell instances and schemas again.
 // -ESPIPE for a pipe.
 int tele_trace_seek(struct tele_source *source, uint64_t at_ns, struct tele_error *ret_error);
+
+// The same by a record of an instance, and by candidates: to the block in which
+// `n_ended` candidates of the instance have ended first, or the first row
+// already says so. What comes may begin with a few records before. Also
+// TELE_ENOTFOUND: no such record or instance.
+int tele_trace_seek_record(struct tele_source *source, uint64_t instance_id, uint64_t seq,
+			   struct tele_error *ret_error);
+int tele_trace_seek_candidate(struct tele_source *source, uint64_t instance_id, uint64_t n_ended,
+			      struct tele_error *ret_error);
 
 #endif

@@ -90,6 +90,18 @@ void tele_trace_free_instances(struct tele_trace *trace)
 	free(trace->table);
 }
 
+struct tele_trace_instance *tele_trace_apply_state(struct tele_trace *trace,
+						   const struct tele_event *event)
+{
+	if (event->type != TELE_EVENT_STATE || event->value > TELE_UNREADABLE)
+		return NULL;
+	struct tele_trace_instance *target = tele_trace_find_instance(trace, event->subject);
+	if (!target || target->instance.state == (enum tele_state)event->value)
+		return NULL;
+	target->instance.state = (enum tele_state)event->value;
+	return target;
+}
+
 // ---- What is known of the whole ---------------------------------------------------
 
 static void count_records(struct tele_trace *trace, struct tele_trace_instance *instance,
@@ -130,11 +142,6 @@ int tele_trace_count_entry(struct tele_trace *trace, const struct tele_trace_ent
 	return 0;
 }
 
-bool tele_trace_is_told(unsigned type)
-{
-	return type == TELE_BLOCK_DATA || type == TELE_BLOCK_STREAM;
-}
-
 // Goes through the file block by block and keeps an entry of each.
 static int walk(struct tele_trace *trace, struct tele_error *ret_error)
 {
@@ -145,7 +152,7 @@ static int walk(struct tele_trace *trace, struct tele_error *ret_error)
 		int64_t taken = tele_scan_next(&trace->scan, &block, &header, ret_error);
 		if (taken <= 0)
 			return (int)taken;
-		if (!tele_trace_is_told(header.type))
+		if (!tele_trace_is_indexed(header.type))
 			continue;
 		if (trace->n_entries == trace->entries_capacity) {
 			uint64_t capacity = trace->entries_capacity ? trace->entries_capacity * 2 : 256;

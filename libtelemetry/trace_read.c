@@ -37,12 +37,15 @@ static void announce(struct tele_trace *trace, struct tele_trace_instance *insta
 		push(trace, TELE_RECORD_SCHEMA, instance);
 }
 
-static int tell_stream(struct tele_trace *trace, const struct tele_block_header *header,
+// Of a stream or growth block.
+static int tell_schema(struct tele_trace *trace, const struct tele_block_header *header,
 		       const uint8_t *block, uint64_t offset, struct tele_error *ret_error)
 {
 	struct tele_trace_instance *instance;
 	bool has_grown;
-	int failed = tele_trace_take_stream(trace, header, block, offset, &instance, &has_grown, ret_error);
+	int failed = header->type == TELE_BLOCK_STREAM ?
+			     tele_trace_take_stream(trace, header, block, offset, &instance, &has_grown, ret_error) :
+			     tele_trace_take_growth(trace, header, block, offset, &instance, &has_grown, ret_error);
 	if (failed || !instance)
 		return failed;
 	if (!instance->is_announced)
@@ -182,18 +185,6 @@ static int fill_tile(struct tele_trace *trace, uint32_t row, struct tele_error *
 	return 0;
 }
 
-// A state event says how some instance is now, mostly another one.
-static struct tele_trace_instance *apply_state(struct tele_trace *trace, const struct tele_event *event)
-{
-	if (event->type != TELE_EVENT_STATE || event->value > TELE_UNREADABLE)
-		return NULL;
-	struct tele_trace_instance *target = tele_trace_find_instance(trace, event->subject);
-	if (!target || target->instance.state == (enum tele_state)event->value)
-		return NULL;
-	target->instance.state = (enum tele_state)event->value;
-	return target;
-}
-
 static int tell_record(struct tele_trace *trace, struct tele_record *ret_record,
 		       struct tele_error *ret_error)
 {
@@ -207,7 +198,7 @@ static int tell_record(struct tele_trace *trace, struct tele_record *ret_record,
 	if (which & TELE_BLOCK_IS_EVENT) {
 		ret_record->kind = TELE_RECORD_EVENT;
 		ret_record->event = block->events[which & ~TELE_BLOCK_IS_EVENT];
-		struct tele_trace_instance *changed = apply_state(trace, &ret_record->event);
+		struct tele_trace_instance *changed = tele_trace_apply_state(trace, &ret_record->event);
 		if (changed && changed->is_announced)
 			push(trace, TELE_RECORD_STATE, changed);
 		return 1;
@@ -240,8 +231,8 @@ static int next_of_file(struct tele_trace *trace, struct tele_error *ret_error)
 	if (taken <= 0)
 		return taken < 0 ? (int)taken : 1;
 	int failed = 0;
-	if (header.type == TELE_BLOCK_STREAM)
-		failed = tell_stream(trace, &header, block, entry->offset, ret_error);
+	if (header.type == TELE_BLOCK_STREAM || header.type == TELE_BLOCK_GROWTH)
+		failed = tell_schema(trace, &header, block, entry->offset, ret_error);
 	else if (header.type == TELE_BLOCK_DATA)
 		failed = tell_data(trace, &header, block, (size_t)taken, entry->offset, ret_error);
 	return failed ? failed : 1;
@@ -261,15 +252,15 @@ static int next_of_pipe(struct tele_trace *trace, struct tele_error *ret_error)
 				       "no trailer: the recording was cut off");
 		return 0;
 	}
-	if (!tele_trace_is_told(header.type))
+	if (!tele_trace_is_indexed(header.type))
 		return 1;
 	uint64_t offset = trace->scan.offset;
 	struct tele_trace_entry entry = tele_trace_entry_of(&header, offset);
 	int failed = tele_trace_count_entry(trace, &entry, TELE_TRACE_NO_ENTRY);
 	if (failed)
 		return tele_trace_out_of_memory(trace, ret_error);
-	if (header.type == TELE_BLOCK_STREAM)
-		failed = tell_stream(trace, &header, block, offset, ret_error);
+	if (header.type != TELE_BLOCK_DATA)
+		failed = tell_schema(trace, &header, block, offset, ret_error);
 	else
 		failed = tell_data(trace, &header, block, (size_t)taken, offset, ret_error);
 	return failed ? failed : 1;
@@ -335,6 +326,12 @@ int tele_trace_open(const char *path, struct tele_source **ret_source, struct te
 	return 0;
 }
 
+struct tele_trace *tele_trace_of(struct tele_source *source)
+{
+	TELE_ASSERT(source->ops == &trace_ops);
+	return trace_of(source);
+}
+
 void tele_trace_get_info(const struct tele_source *source, struct tele_trace_info *ret_info)
 {
 	const struct tele_trace *trace = (const struct tele_trace *)source;
@@ -343,91 +340,4 @@ void tele_trace_get_info(const struct tele_source *source, struct tele_trace_inf
 	ret_info->damaged_at = trace->scan.damaged_at;
 	ret_info->is_complete = trace->scan.is_ended && trace->scan.damaged_at == UINT64_MAX;
 	memcpy(ret_info->damage, trace->scan.damage, sizeof(ret_info->damage));
-}
-
-// ---- Seeking -----------------------------------------------------------------------
-
-static void start_over(struct tele_trace *trace)
-{
-	trace->queue_begin = trace->queue_end = 0;
-	trace->current = NULL;
-	trace->next_entry = 0;
-	trace->announce_next = UINT32_MAX;
-	for (uint32_t i = 0; i < trace->n_instances; i++) {
-		struct tele_trace_instance *instance = trace->instances[i];
-		instance->is_announced = false;
-		instance->has_next = false;
-		instance->is_sought = false;
-		instance->first_entry = 0;
-		instance->instance.state = TELE_STARTING;
-		instance->instance.lost = 0;
-	}
-}
-
-// Finds the block of each instance to begin with. Returns the first of them.
-static uint64_t choose_entries(struct tele_trace *trace, uint64_t at_ns)
-{
-	uint64_t first = TELE_TRACE_NO_ENTRY;
-	for (uint64_t i = 0; i < trace->n_entries; i++) {
-		const struct tele_trace_entry *entry = &trace->entries[i];
-		struct tele_trace_instance *instance = tele_trace_find_instance(trace, entry->instance_id);
-		if (!instance || entry->type != TELE_BLOCK_DATA || entry->first_at_ns > at_ns)
-			continue;
-		instance->first_entry = i;
-		instance->is_sought = true;
-	}
-	for (uint32_t i = 0; i < trace->n_instances; i++)
-		if (trace->instances[i]->is_sought)
-			first = tele_min_u64(first, trace->instances[i]->first_entry);
-	return first == TELE_TRACE_NO_ENTRY ? 0 : first;
-}
-
-// Reads what observers told of the states of others before the chosen place.
-static int gather_states(struct tele_trace *trace, struct tele_error *ret_error)
-{
-	for (uint64_t i = 0; i < trace->n_entries; i++) {
-		const struct tele_trace_entry *entry = &trace->entries[i];
-		const uint8_t *block;
-		struct tele_block_header header;
-		struct tele_trace_instance *instance = tele_trace_find_instance(trace, entry->instance_id);
-		if (!instance || !instance->is_named || !instance->instance.identity.is_observer ||
-		    entry->type != TELE_BLOCK_DATA || i >= instance->first_entry)
-			continue;
-		int64_t taken = tele_scan_at(&trace->scan, entry->offset, &block, &header, ret_error);
-		if (taken < 0)
-			return (int)taken;
-		if (taken == 0 || header.type != TELE_BLOCK_DATA || header.n_events == 0)
-			continue;
-		int failed = tele_block_decode(&trace->block, instance->instance.schema->plan, block,
-					       (size_t)taken);
-		if (failed == -ENOMEM)
-			return tele_trace_out_of_memory(trace, ret_error);
-		for (uint32_t k = 0; !failed && k < trace->block.header.n_events; k++)
-			(void)apply_state(trace, &trace->block.events[k]);
-	}
-	return 0;
-}
-
-int tele_trace_seek(struct tele_source *source, uint64_t at_ns, struct tele_error *ret_error)
-{
-	struct tele_trace *trace = trace_of(source);
-	TELE_ASSERT(source->ops == &trace_ops);
-	if (!trace->has_entries)
-		return tele_fail(ret_error, -ESPIPE, "%s: %s", trace->scan.path, tele_strerror(-ESPIPE));
-	start_over(trace);
-	if (at_ns == 0)
-		return 0;
-	trace->next_entry = choose_entries(trace, at_ns);
-	for (uint32_t i = 0; i < trace->n_instances; i++) {
-		const struct tele_trace_instance *instance = trace->instances[i];
-		int failed = 0;
-		if (instance->is_sought && !instance->is_named)
-			failed = tele_trace_take_entry(trace, instance->stream_last, ret_error);
-		if (!failed && instance->is_sought && !instance->is_named)
-			failed = tele_trace_take_entry(trace, instance->stream_first, ret_error);
-		if (failed)
-			return failed;
-	}
-	trace->announce_next = 0;
-	return gather_states(trace, ret_error);
 }

@@ -71,13 +71,18 @@ struct tele_trace_instance *tele_trace_need_instance(struct tele_trace *trace, u
 
 void tele_trace_free_instances(struct tele_trace *trace);
 
+// A state event says how some instance is now, mostly another one: which, or
+// NULL for none that it changes.
+struct tele_trace_instance *tele_trace_apply_state(struct tele_trace *trace,
+						   const struct tele_event *event);
+
+// The trace behind a source, which must be one.
+struct tele_trace *tele_trace_of(struct tele_source *source);
+
 // Counts a block, number `number`, into the info. Records that an earlier block
 // had are not counted again. Returns 0 or -ENOMEM.
 int tele_trace_count_entry(struct tele_trace *trace, const struct tele_trace_entry *entry,
 			   uint64_t number);
-
-// Whether a block of that type is told, and so has an entry.
-bool tele_trace_is_told(unsigned type);
 
 // Fills `entries` from the index, or by a walk over the file.
 int tele_trace_load_entries(struct tele_trace *trace, struct tele_error *ret_error);
@@ -86,6 +91,13 @@ int tele_trace_load_entries(struct tele_trace *trace, struct tele_error *ret_err
 // which is noted as damage. *ret_has_grown: the instance is new or has new
 // fields. Returns 0 or -ENOMEM.
 int tele_trace_take_stream(struct tele_trace *trace, const struct tele_block_header *header,
+			   const uint8_t *block, uint64_t offset,
+			   struct tele_trace_instance **ret_instance, bool *ret_has_grown,
+			   struct tele_error *ret_error);
+
+// The same of a growth block. *ret_instance is NULL for one whose instance is
+// not known, which is no damage of its own.
+int tele_trace_take_growth(struct tele_trace *trace, const struct tele_block_header *header,
 			   const uint8_t *block, uint64_t offset,
 			   struct tele_trace_instance **ret_instance, bool *ret_has_grown,
 			   struct tele_error *ret_error);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// Stream blocks: what brings an instance's header and schema. A schema only
-// grows, so a later stream block serves all earlier data blocks too; that is
-// how data is read whose own stream block was lost or lies before the place
-// that was sought.
+// Stream and growth blocks: what brings an instance's header and schema. A
+// schema only grows, so a later stream block serves all earlier data blocks too;
+// that is how data is read whose own stream block was lost or lies before the
+// place that was sought. A growth block serves only where all before it is known.
 
 #include "trace_read.h"
 
@@ -30,7 +30,8 @@ static int name_instance(struct tele_trace_instance *instance, const struct tele
 	return 0;
 }
 
-static int unpack_stream(struct tele_trace *trace, const struct tele_block_header *header, const uint8_t *block)
+static int unpack(struct tele_trace *trace, const struct tele_block_header *header, const uint8_t *block,
+		  size_t head_bytes)
 {
 	if (header->raw_bytes > trace->raw_capacity) {
 		void *grown = realloc(trace->raw, header->raw_bytes);
@@ -39,8 +40,7 @@ static int unpack_stream(struct tele_trace *trace, const struct tele_block_heade
 		trace->raw = grown;
 		trace->raw_capacity = header->raw_bytes;
 	}
-	if (header->raw_bytes < TELE_HEADER_WORDS * 8 ||
-	    header->raw_bytes > TELE_HEADER_WORDS * 8 + TELE_SCHEMA_BYTES_MAX)
+	if (header->raw_bytes < head_bytes || header->raw_bytes > head_bytes + TELE_SCHEMA_BYTES_MAX)
 		return TELE_EDAMAGED;
 	return tele_block_unpack(header, block + TELE_BLOCK_HEADER_BYTES, trace->raw);
 }
@@ -53,7 +53,7 @@ int tele_trace_take_stream(struct tele_trace *trace, const struct tele_block_hea
 	struct tele_identity identity;
 	struct tele_error refusal;
 	*ret_instance = NULL;
-	int failed = unpack_stream(trace, header, block);
+	int failed = unpack(trace, header, block, sizeof(words));
 	if (failed == -ENOMEM)
 		return tele_trace_out_of_memory(trace, ret_error);
 	if (failed) {
@@ -92,6 +92,39 @@ int tele_trace_take_stream(struct tele_trace *trace, const struct tele_block_hea
 	return 0;
 }
 
+int tele_trace_take_growth(struct tele_trace *trace, const struct tele_block_header *header,
+			   const uint8_t *block, uint64_t offset, struct tele_trace_instance **ret_instance,
+			   bool *ret_has_grown, struct tele_error *ret_error)
+{
+	struct tele_trace_growth growth;
+	struct tele_error refusal;
+	*ret_instance = NULL;
+	struct tele_trace_instance *instance = tele_trace_find_instance(trace, header->instance_id);
+	if (!instance || !instance->is_named)
+		return 0;
+	int failed = unpack(trace, header, block, sizeof(growth));
+	if (failed == -ENOMEM)
+		return tele_trace_out_of_memory(trace, ret_error);
+	if (!failed)
+		memcpy(&growth, trace->raw, sizeof(growth));
+	if (failed || growth.from > TELE_SCHEMA_BYTES_MAX) {
+		tele_scan_note(&trace->scan, offset, "growth block damaged");
+		return 0;
+	}
+	struct tele_schema *schema = instance->instance.schema;
+	uint32_t n_fields = schema->n_fields;
+	failed = tele_schema_parse_from(schema, growth.from, trace->raw + sizeof(growth),
+					header->raw_bytes - sizeof(growth), &refusal);
+	if (failed == -ENOMEM)
+		return tele_trace_out_of_memory(trace, ret_error);
+	// What lies before it may still be found elsewhere.
+	if (failed && failed != TELE_ENOTREADY)
+		tele_scan_note(&trace->scan, offset, refusal.text);
+	*ret_instance = instance;
+	*ret_has_grown = schema->n_fields > n_fields;
+	return 0;
+}
+
 bool tele_trace_is_ready(const struct tele_trace_instance *instance, const struct tele_block_header *header)
 {
 	return instance->is_named && instance->instance.schema->n_fields >= header->n_fields &&
@@ -108,9 +141,25 @@ int tele_trace_take_entry(struct tele_trace *trace, uint64_t number, struct tele
 		return 0;
 	uint64_t offset = trace->entries[number].offset;
 	int64_t taken = tele_scan_at(&trace->scan, offset, &block, &header, ret_error);
-	if (taken <= 0 || header.type != TELE_BLOCK_STREAM)
-		return taken < 0 ? (int)taken : 0;
-	return tele_trace_take_stream(trace, &header, block, offset, &ignored, &has_grown, ret_error);
+	if (taken < 0)
+		return (int)taken;
+	if (taken > 0 && header.type == TELE_BLOCK_STREAM)
+		return tele_trace_take_stream(trace, &header, block, offset, &ignored, &has_grown, ret_error);
+	if (taken > 0 && header.type == TELE_BLOCK_GROWTH)
+		return tele_trace_take_growth(trace, &header, block, offset, &ignored, &has_grown, ret_error);
+	return 0;
+}
+
+// Takes all that the schema of an instance has grown by, in order.
+static int take_growths(struct tele_trace *trace, const struct tele_trace_instance *instance,
+			const struct tele_block_header *wanted, struct tele_error *ret_error)
+{
+	int failed = 0;
+	for (uint64_t i = 0; i < trace->n_entries && !failed && !tele_trace_is_ready(instance, wanted); i++)
+		if (trace->entries[i].type == TELE_BLOCK_GROWTH &&
+		    trace->entries[i].instance_id == instance->instance.identity.instance_id)
+			failed = tele_trace_take_entry(trace, i, ret_error);
+	return failed;
 }
 
 int tele_trace_find_stream(struct tele_trace *trace, struct tele_trace_instance *instance,
@@ -121,6 +170,8 @@ int tele_trace_find_stream(struct tele_trace *trace, struct tele_trace_instance 
 	int failed = tele_trace_take_entry(trace, instance->stream_last, ret_error);
 	if (!failed && !tele_trace_is_ready(instance, wanted))
 		failed = tele_trace_take_entry(trace, instance->stream_first, ret_error);
+	if (!failed && !tele_trace_is_ready(instance, wanted))
+		failed = take_growths(trace, instance, wanted, ret_error);
 	instance->is_hopeless = !tele_trace_is_ready(instance, wanted);
 	return failed;
 }

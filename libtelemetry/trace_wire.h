@@ -13,7 +13,7 @@
 #define TELE_TRACE_MAGIC UINT64_C(0x3152544c4c414352)	// "RCALLTR1"
 #define TELE_TRACE_END_MAGIC UINT64_C(0x444e454c4c414352) // "RCALLEND"
 #define TELE_TRACE_MAJOR 1
-#define TELE_TRACE_MINOR 0
+#define TELE_TRACE_MINOR 1
 #define TELE_TRACE_HEADER_BYTES 4096
 #define TELE_TRACE_INDEX_BLOCKS 1024
 
@@ -54,6 +54,14 @@ struct tele_trace_entry {
 };
 _Static_assert(sizeof(struct tele_trace_entry) == 48, "trace index entry");
 
+// The payload of a growth block: this, and the bytes of the schema from `from`
+// up to the header's schema_bytes.
+struct tele_trace_growth {
+	uint32_t from;
+	uint32_t reserved;
+};
+_Static_assert(sizeof(struct tele_trace_growth) == 8, "trace growth");
+
 // The entry of a block at `offset`.
 static inline struct tele_trace_entry tele_trace_entry_of(const struct tele_block_header *header,
 							  uint64_t offset)
@@ -68,6 +76,12 @@ static inline struct tele_trace_entry tele_trace_entry_of(const struct tele_bloc
 		.flags = header->flags,
 		.type = header->type,
 	};
+}
+
+// Whether blocks of that type are told to readers, and so have an entry.
+static inline bool tele_trace_is_indexed(unsigned type)
+{
+	return type == TELE_BLOCK_DATA || type == TELE_BLOCK_STREAM || type == TELE_BLOCK_GROWTH;
 }
 
 // The last bytes of a trace that was ended.

@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ struct tele_trace_writer {
 	int fd;
 	bool is_regular; // can be synced and cut back
 	bool is_owned;	 // the descriptor is ours to close
+	bool is_torn;	 // a failed write could not be cut back
 	char *path;
 	uint64_t written_bytes;
 	uint64_t n_blocks;
@@ -85,8 +87,7 @@ static int append(struct tele_trace_writer *writer, const void *bytes, size_t n_
 	int failed = write_all(writer, bytes, n_bytes);
 	if (failed) {
 		// What cannot be cut back is found out by its checksum.
-		if (writer->is_regular && ftruncate(writer->fd, (off_t)writer->written_bytes) != 0)
-			return fail(writer, failed, "cannot write, nor cut back", ret_error);
+		writer->is_torn = !writer->is_regular || ftruncate(writer->fd, (off_t)writer->written_bytes) != 0;
 		return fail(writer, failed, "cannot write", ret_error);
 	}
 	writer->written_bytes += n_bytes;
@@ -119,22 +120,39 @@ static int write_header(struct tele_trace_writer *writer, struct tele_error *ret
 	return append(writer, &page, sizeof(page), ret_error);
 }
 
+// Whether another writer has the file at path. Where locks do not work, nobody.
+static bool is_being_written(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	bool is_locked = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	close(fd);
+	return is_locked;
+}
+
 // Opens what can be written to: a new file, an old one that may be replaced, or
 // something that is no regular file. Returns the descriptor or -errno.
 static int open_for_writing(const char *path, bool replace, bool *ret_is_new)
 {
 	struct stat status;
 	*ret_is_new = false;
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+	bool is_there = stat(path, &status) == 0;
+	if (is_there && !S_ISREG(status.st_mode)) {
 		int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return fd < 0 ? -errno : fd;
 	}
-	// Unlinked, not emptied: whoever still writes or reads the old one goes on.
+	if (replace && is_there && is_being_written(path))
+		return -EBUSY;
+	// Unlinked, not emptied: whoever still reads the old one goes on.
 	if (replace && unlink(path) != 0 && errno != ENOENT)
 		return -errno;
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 	*ret_is_new = fd >= 0;
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	(void)flock(fd, LOCK_EX | LOCK_NB);
+	return fd;
 }
 
 static void drop(struct tele_trace_writer *writer)
@@ -168,7 +186,9 @@ int tele_trace_create(const char *path, bool replace, struct tele_trace_writer *
 	writer->is_owned = !failed && !is_stdout;
 	if (!failed && !is_stdout && fstat(writer->fd, &status) == 0)
 		writer->is_regular = S_ISREG(status.st_mode);
-	if (failed)
+	if (failed == -EBUSY)
+		tele_fail(ret_error, failed, "%s: another recorder is writing to it", path);
+	else if (failed)
 		tele_fail(ret_error, failed, "%s: %s", path, tele_strerror(failed));
 	else
 		failed = write_header(writer, ret_error);
@@ -230,22 +250,42 @@ static int write_index(struct tele_trace_writer *writer, struct tele_error *ret_
 	return 0;
 }
 
+// Makes room in the list for the next block. Before that block rather than
+// after the last one, so that a write that fails can be tried again.
+static int make_room(struct tele_trace_writer *writer, struct tele_error *ret_error)
+{
+	if (writer->failure.code)
+		return repeat_failure(writer, ret_error);
+	return writer->n_entries == TELE_TRACE_INDEX_BLOCKS ? write_index(writer, ret_error) : 0;
+}
+
 // Notes a block that was appended at `offset`.
-static int note_block(struct tele_trace_writer *writer, const struct tele_block_header *header,
-		      uint64_t offset, struct tele_error *ret_error)
+static void note_block(struct tele_trace_writer *writer, const struct tele_block_header *header,
+		       uint64_t offset)
 {
 	TELE_ASSERT(writer->n_entries < TELE_TRACE_INDEX_BLOCKS);
 	writer->entries[writer->n_entries++] = tele_trace_entry_of(header, offset);
 	writer->n_blocks++;
-	return writer->n_entries == TELE_TRACE_INDEX_BLOCKS ? write_index(writer, ret_error) : 0;
+}
+
+// Appends the block of writer->payload, of an instance's schema.
+static int append_schema(struct tele_trace_writer *writer, struct tele_block_header *header,
+			 size_t payload_bytes, struct tele_error *ret_error)
+{
+	uint64_t offset = writer->written_bytes;
+	int failed = append_payload(writer, header, payload_bytes, ret_error);
+	if (!failed)
+		note_block(writer, header, offset);
+	return failed;
 }
 
 int tele_trace_write_stream(struct tele_trace_writer *writer, const struct tele_identity *identity,
 			    const uint8_t *schema, size_t schema_bytes, struct tele_error *ret_error)
 {
 	uint64_t words[TELE_HEADER_WORDS];
-	if (writer->failure.code)
-		return repeat_failure(writer, ret_error);
+	int failed = make_room(writer, ret_error);
+	if (failed)
+		return failed;
 	if (schema_bytes > TELE_SCHEMA_BYTES_MAX)
 		return tele_fail(ret_error, TELE_ELIMIT, "%s: a schema of %zu bytes", writer->path,
 				 schema_bytes);
@@ -256,29 +296,70 @@ int tele_trace_write_stream(struct tele_trace_writer *writer, const struct tele_
 		.last_at_ns = identity->created_at_ns,
 		.schema_bytes = (uint32_t)schema_bytes,
 	};
-	uint64_t offset = writer->written_bytes;
 	tele_header_encode(identity, NULL, words);
 	if (reserve(&writer->payload, &writer->payload_capacity, sizeof(words) + schema_bytes))
 		return fail(writer, -ENOMEM, "cannot make a stream block", ret_error);
 	memcpy(writer->payload, words, sizeof(words));
 	if (schema_bytes)
 		memcpy(writer->payload + sizeof(words), schema, schema_bytes);
-	int failed = append_payload(writer, &header, sizeof(words) + schema_bytes, ret_error);
-	return failed ? failed : note_block(writer, &header, offset, ret_error);
+	return append_schema(writer, &header, sizeof(words) + schema_bytes, ret_error);
+}
+
+int tele_trace_write_growth(struct tele_trace_writer *writer, uint64_t instance_id, const uint8_t *schema,
+			    size_t from, size_t schema_bytes, struct tele_error *ret_error)
+{
+	int failed = make_room(writer, ret_error);
+	if (failed)
+		return failed;
+	TELE_ASSERT(from <= schema_bytes);
+	if (schema_bytes > TELE_SCHEMA_BYTES_MAX)
+		return tele_fail(ret_error, TELE_ELIMIT, "%s: a schema of %zu bytes", writer->path,
+				 schema_bytes);
+	const struct tele_trace_growth growth = {.from = (uint32_t)from};
+	struct tele_block_header header = {
+		.type = TELE_BLOCK_GROWTH,
+		.instance_id = instance_id,
+		.schema_bytes = (uint32_t)schema_bytes,
+	};
+	size_t payload_bytes = sizeof(growth) + schema_bytes - from;
+	if (reserve(&writer->payload, &writer->payload_capacity, payload_bytes))
+		return fail(writer, -ENOMEM, "cannot make a growth block", ret_error);
+	memcpy(writer->payload, &growth, sizeof(growth));
+	memcpy(writer->payload + sizeof(growth), schema + from, schema_bytes - from);
+	return append_schema(writer, &header, payload_bytes, ret_error);
 }
 
 int tele_trace_write_block(struct tele_trace_writer *writer, const uint8_t *block, size_t block_bytes,
 			   struct tele_error *ret_error)
 {
 	struct tele_block_header header;
-	if (writer->failure.code)
-		return repeat_failure(writer, ret_error);
+	int failed = make_room(writer, ret_error);
+	if (failed)
+		return failed;
 	int64_t size = tele_block_size(block, block_bytes, &header);
-	if (size < 0 || (uint64_t)size != block_bytes || header.type != TELE_BLOCK_DATA)
-		return tele_fail(ret_error, TELE_EDAMAGED, "%s: not a whole data block", writer->path);
+	if (size < 0 || (uint64_t)size != block_bytes || !tele_trace_is_indexed(header.type))
+		return tele_fail(ret_error, TELE_EDAMAGED, "%s: not a whole block", writer->path);
 	uint64_t offset = writer->written_bytes;
-	int failed = append(writer, block, block_bytes, ret_error);
-	return failed ? failed : note_block(writer, &header, offset, ret_error);
+	failed = append(writer, block, block_bytes, ret_error);
+	if (!failed)
+		note_block(writer, &header, offset);
+	return failed;
+}
+
+bool tele_trace_go_on(struct tele_trace_writer *writer)
+{
+	if (writer->is_torn)
+		return false;
+	writer->failure = (struct tele_error){0};
+	return true;
+}
+
+uint64_t tele_trace_bytes_with(const struct tele_trace_writer *writer, size_t n_bytes)
+{
+	// The index of one block more, as if LZ4 made nothing of it and it were two.
+	size_t index_bytes = 2 * (TELE_BLOCK_HEADER_BYTES + sizeof(struct tele_trace_index)) +
+			     (writer->n_entries + 1) * sizeof(writer->entries[0]);
+	return writer->written_bytes + n_bytes + index_bytes + sizeof(struct tele_trace_trailer);
 }
 
 int tele_trace_sync(struct tele_trace_writer *writer, struct tele_error *ret_error)

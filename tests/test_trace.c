@@ -455,7 +455,7 @@ static void a_newer_version_is_refused_naming_both(void **state)
 	patch_header(bytes, n_bytes, make_major_newer);
 	assert_int_equal(tele_trace_open(path, &source, &error), TELE_EVERSION);
 	assert_non_null(strstr(error.text, "7.3"));
-	assert_non_null(strstr(error.text, "1.0"));
+	assert_non_null(strstr(error.text, "1.1"));
 	patch_header(bytes, n_bytes, need_a_feature);
 	assert_int_equal(tele_trace_open(path, &source, &error), TELE_EVERSION);
 	assert_non_null(strstr(error.text, "bit 4"));
