@@ -20,6 +20,10 @@ static uint32_t slot_bytes_of(uint32_t class)
 {
 	if (class <= 8)
 		return 16 * class;
+	if (class > 60)
+		return 16384 + 4096 * (class - 60);
+	if (class > 56)
+		return 8192 + 2048 * (class - 56);
 	uint32_t octave = (class - 9) / 8;
 	uint32_t step = (class - 9) % 8 + 1;
 	return (128u << octave) + (16u << octave) * step;

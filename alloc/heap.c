@@ -123,6 +123,19 @@ void alloc_heap_detach(struct alloc_heap *heap, struct alloc_span *span)
 	span->place = ALLOC_PLACE_NONE;
 }
 
+// Whether the first slot above the high water lies on resident pages: in a span
+// that another class had before.
+static bool is_fresh_resident(const struct alloc_span *span, uint64_t g)
+{
+	uint32_t high = alloc_g_high(g);
+	if (high == alloc_classes[span->class].n_slots)
+		return false;
+	uint32_t begin = high * span->slot_bytes;
+	uint32_t pages =
+		alloc_page_mask(begin / ALLOC_PAGE_BYTES, (begin + span->slot_bytes - 1) / ALLOC_PAGE_BYTES);
+	return (pages & ~alloc_g_resident(g)) == 0;
+}
+
 void alloc_heap_place(struct alloc_heap *heap, struct alloc_span *span)
 {
 	struct alloc_bin *bin = &heap->bins[span->class];
@@ -130,7 +143,7 @@ void alloc_heap_place(struct alloc_heap *heap, struct alloc_span *span)
 	TELE_ASSERT(span->place == ALLOC_PLACE_NONE);
 	if (span->n_free == 0 && alloc_g_high(g) == alloc_classes[span->class].n_slots)
 		return;
-	if (span->n_free == 0 || alloc_g_resident(g) == 0) {
+	if (alloc_g_resident(g) == 0 || (span->n_free == 0 && !is_fresh_resident(span, g))) {
 		span->place = ALLOC_PLACE_COLD;
 		alloc_queue_push(&bin->cold, span);
 		return;
