@@ -36,6 +36,36 @@ static int parse_size(const struct cli_call *call, enum cli_option_id option,
 	return CLI_OK;
 }
 
+enum { SETTINGS_MAX = CLI_GIVEN_MAX };
+
+// The words of --set, in order, into set[SETTINGS_MAX + 1].
+static int collect_settings(const struct cli_call *call, enum cli_option_id option, const char **set,
+			    struct mon_options *options)
+{
+	struct tele_error error;
+	int n_set = 0;
+	for (int i = 0; i < call->n_given; i++) {
+		if (call->given[i].option != option)
+			continue;
+		if (mon_check_setting(call->given[i].value, &error) < 0)
+			return cli_fail(call, CLI_USAGE, "--set %s: %s", call->given[i].value, error.text);
+		set[n_set++] = call->given[i].value;
+	}
+	set[n_set] = NULL;
+	options->set = set;
+	return CLI_OK;
+}
+
+static int save_settings(const struct cli_call *call, const struct mon_options *options)
+{
+	char path[512];
+	struct tele_error error;
+	if (mon_save_settings(options, path, sizeof(path), &error) < 0)
+		return cli_fail_with(call, &error, NULL);
+	printf("written: %s\n", path);
+	return cli_finish_output(call);
+}
+
 // Prints what the monitor wrote. `result` is what it returned.
 static int print_out(const struct cli_call *call, int result, struct mon_out *out,
 		     const struct tele_error *error)
@@ -78,7 +108,9 @@ int cli_top(const struct cli_call *call)
 	struct tele_error error;
 	uint64_t n_readings = 0;
 	struct analysis_limits limits;
+	const char *set[SETTINGS_MAX + 1];
 	if (cli_expect_operands(call, 0, 1, "") != CLI_OK || parse_size(call, CLI_top_size, &options) ||
+	    collect_settings(call, CLI_top_set, set, &options) ||
 	    cli_number(call, CLI_top_batch, 1, UINT32_MAX, &n_readings) ||
 	    cli_number(call, CLI_top_interval, MON_INTERVAL_MS_MIN, MON_INTERVAL_MS_MAX,
 		       &options.interval_ms) ||
@@ -94,6 +126,8 @@ int cli_top(const struct cli_call *call)
 	}
 	options.limits = &limits;
 	options.select = call->n_operands ? call->operands[0] : NULL;
+	if (call->values[CLI_top_save])
+		return save_settings(call, &options);
 	cli_clean_automatically();
 	if (n_readings) {
 		int failed = 0;
@@ -115,8 +149,10 @@ int cli_replay(const struct cli_call *call)
 	struct mon_at at;
 	struct analysis_limits limits;
 	struct tele_error error;
+	const char *set[SETTINGS_MAX + 1];
 	if (cli_expect_operands(call, 1, 1, "the trace") != CLI_OK ||
 	    parse_size(call, CLI_replay_size, &options) ||
+	    collect_settings(call, CLI_replay_set, set, &options) ||
 	    cli_limits(call, CLI_replay_capacity, &limits))
 		return CLI_USAGE;
 	options.limits = &limits;

@@ -80,6 +80,22 @@ static void stop_entry(struct mon_app *app)
 	app->view.entry_prompt[0] = '\0';
 }
 
+// "200ms", "0.5s", "2": seconds without a unit.
+static void set_interval(struct mon_app *app, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+	if (strcmp(end, "ms") != 0)
+		value *= 1000;
+	if (end == text || (end[0] && strcmp(end, "s") != 0 && strcmp(end, "ms") != 0) ||
+	    !(value >= MON_INTERVAL_MS_MIN && value <= MON_INTERVAL_MS_MAX)) {
+		mon_app_note(app, "an interval is 20ms to 60s, such as 0.5s or 200ms");
+		return;
+	}
+	app->settings.interval_ms = (unsigned)value;
+	app->view.interval_ms = app->settings.interval_ms;
+}
+
 static int finish_entry(struct mon_app *app, struct tele_error *ret_error)
 {
 	enum mon_entry entry = app->entry;
@@ -89,6 +105,11 @@ static int finish_entry(struct mon_app *app, struct tele_error *ret_error)
 		char *filter = app->view.filters[mon_view_screen(&app->view)];
 		memcpy(filter, text, sizeof(app->view.filters[0]));
 		app->view.scroll = 0;
+		mon_overview_select(app, 0);
+	} else if (entry == MON_ENTRY_USER) {
+		mon_overview_user(app, text);
+	} else if (entry == MON_ENTRY_INTERVAL && text[0]) {
+		set_interval(app, text);
 	} else if (entry == MON_ENTRY_FIND && text[0]) {
 		memcpy(app->find, text, sizeof(app->find));
 		return mon_app_key(app, (struct mon_input){.key = MON_KEY_FIND_NEXT}, ret_error);
@@ -192,6 +213,72 @@ static bool change_view(struct mon_app *app, struct mon_input input)
 	return true;
 }
 
+static void start_interval(struct mon_app *app)
+{
+	char text[24];
+	if (!app->live) {
+		mon_app_note(app, "a trace has its own rows: < and > change the speed");
+		return;
+	}
+	snprintf(text, sizeof(text), "%ums", app->settings.interval_ms);
+	mon_app_start_entry(app, MON_ENTRY_INTERVAL, "refresh every (0.5s, 200ms):", text);
+}
+
+static void next_colours(struct mon_app *app)
+{
+	static const char *const notes[MON_COLOURS_COUNT] = {
+		"colours: as the terminal says", "colours: for a dark background",
+		"colours: for a light background", "colours: none"};
+	app->settings.colours = (app->settings.colours + 1) % MON_COLOURS_COUNT;
+	mon_app_note(app, notes[app->settings.colours]);
+}
+
+static void toggle_mouse(struct mon_app *app)
+{
+	app->settings.mouse = !app->settings.mouse;
+	mon_app_note(app, app->settings.mouse ? "mouse: clicks sort, select and open"
+					      : "mouse: the terminal's, to select text");
+}
+
+static void save(struct mon_app *app)
+{
+	char path[512], text[640];
+	struct tele_error error = {0};
+	mon_settings_from_view(&app->settings, &app->view);
+	if (mon_settings_path(path, sizeof(path)))
+		mon_app_note(app, "neither XDG_CONFIG_HOME nor HOME says where to");
+	else if (mon_settings_write(path, &app->settings, &error))
+		mon_app_note(app, error.text);
+	else {
+		snprintf(text, sizeof(text), "written: %s", path);
+		mon_app_note(app, text);
+	}
+}
+
+// Keys that change how things are shown.
+static bool setting_key(struct mon_app *app, enum mon_key key)
+{
+	switch (key) {
+	case MON_KEY_UNITS:
+		app->view.units = (enum mon_units)((app->view.units + 1) % MON_UNITS_COUNT);
+		return true;
+	case MON_KEY_INTERVAL:
+		start_interval(app);
+		return true;
+	case MON_KEY_COLOURS:
+		next_colours(app);
+		return true;
+	case MON_KEY_MOUSE:
+		toggle_mouse(app);
+		return true;
+	case MON_KEY_SAVE:
+		save(app);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool common_key(struct mon_app *app, struct mon_input input)
 {
 	switch (input.key) {
@@ -205,8 +292,8 @@ static bool common_key(struct mon_app *app, struct mon_input input)
 		app->view.is_help = !app->view.is_help;
 		app->view.scroll = 0;
 		return true;
-	case MON_KEY_UNITS:
-		app->view.units = (enum mon_units)((app->view.units + 1) % MON_UNITS_COUNT);
+	case MON_KEY_SUSPEND:
+		app->is_suspend = true;
 		return true;
 	case MON_KEY_REDRAW:
 		app->is_redraw = true;
@@ -216,7 +303,7 @@ static bool common_key(struct mon_app *app, struct mon_input input)
 	case MON_KEY_VIEW:
 		return change_view(app, input);
 	default:
-		return scroll(app, input);
+		return setting_key(app, input.key) || scroll(app, input);
 	}
 }
 
@@ -239,8 +326,12 @@ static void answer(struct mon_app *app, enum mon_key key)
 static void resolve_click(struct mon_app *app, struct mon_input *input)
 {
 	input->hit = mon_view_hit(&app->view, input->x, input->y, &input->hit_value);
-	if (input->hit == MON_HIT_FILTER)
+	if (input->hit == MON_HIT_FILTER && input->hit_value == 0)
 		app->view.filters[mon_view_screen(&app->view)][0] = '\0';
+	else if (input->hit == MON_HIT_FILTER && input->hit_value == 1)
+		app->view.has_user = false;
+	else if (input->hit == MON_HIT_FILTER)
+		app->view.is_dead_hidden = false;
 	else if (input->hit == MON_HIT_KEY)
 		*input = (struct mon_input){.key = (enum mon_key)input->hit_value};
 }

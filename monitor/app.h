@@ -10,10 +10,18 @@
 #include "feed.h"
 #include "keys.h"
 #include "player.h"
+#include "settings.h"
 #include "view.h"
 
 // Text that is being typed at the foot.
-enum mon_entry { MON_ENTRY_NONE, MON_ENTRY_FIND, MON_ENTRY_FILTER, MON_ENTRY_JUMP };
+enum mon_entry {
+	MON_ENTRY_NONE,
+	MON_ENTRY_FIND,
+	MON_ENTRY_FILTER,
+	MON_ENTRY_USER,
+	MON_ENTRY_INTERVAL,
+	MON_ENTRY_JUMP
+};
 
 struct mon_app {
 	const struct mon_options *options;
@@ -26,7 +34,8 @@ struct mon_app {
 	enum mon_entry entry;
 	char find[64]; // of / in any view; n and N look for it
 	int height;    // of the screen
-	bool is_quit, is_redraw;
+	struct mon_settings settings; // colours, mouse and interval_ms are kept here alone
+	bool is_quit, is_redraw, is_suspend;
 };
 
 // What the screen shows.
@@ -64,6 +73,9 @@ int mon_overview_key(struct mon_app *app, struct mon_input input, struct tele_er
 // Moves the overview's selection by `by` rows, as far as there are any; 0 makes
 // it valid.
 void mon_overview_select(struct mon_app *app, int64_t by);
+
+// Shows the processes of one user alone, as the user typed it; "" shows all.
+void mon_overview_user(struct mon_app *app, const char *text);
 
 // Keys that stop and move time (app_time.c): 1 when it took the key, 0 when it
 // has no meaning here, or an error that ends the monitor.

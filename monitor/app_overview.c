@@ -6,7 +6,9 @@
 
 #include "app.h"
 
+#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../libtelemetry/banned.h"
 
@@ -48,7 +50,7 @@ static void find(struct mon_app *app, bool is_back)
 	for (uint32_t i = 1; i <= n_rows; i++) {
 		uint32_t row = (at + (is_back ? n_rows - i : i)) % n_rows;
 		const struct mon_process *process = mon_model_find(model, ids[row]);
-		if (process && mon_identity_match(&process->identity, app->find) > 0) {
+		if (process && mon_overview_matches(process, app->find)) {
 			app->view.selected = ids[row];
 			return;
 		}
@@ -60,6 +62,43 @@ static void sort_by(struct mon_app *app, int by)
 {
 	int column = ((int)app->view.sort + by + MON_COLUMN_COUNT) % MON_COLUMN_COUNT;
 	app->view.sort = (enum mon_column)column;
+}
+
+// A click selects a row, one on the selected row opens it; a click on a title
+// sorts, a second one inverts.
+static int click(struct mon_app *app, struct mon_input input)
+{
+	if (input.hit == MON_HIT_COLUMN) {
+		bool is_again = app->view.sort == (enum mon_column)input.hit_value;
+		app->view.is_inverted = is_again && !app->view.is_inverted;
+		app->view.sort = (enum mon_column)input.hit_value;
+		return 1;
+	}
+	if (input.hit != MON_HIT_ROW)
+		return 0;
+	uint64_t id = mon_overview_row(mon_app_shown(app), &app->view, input.hit_value);
+	if (id && id == app->view.selected)
+		mon_app_open(app, id);
+	else if (id)
+		app->view.selected = id;
+	return 1;
+}
+
+// The filter on users: a name or a number; nothing lifts it.
+void mon_overview_user(struct mon_app *app, const char *text)
+{
+	char *end;
+	app->view.has_user = false;
+	if (!text[0])
+		return;
+	const struct passwd *user = getpwnam(text);
+	app->view.user = user ? user->pw_uid : strtoull(text, &end, 10);
+	if (!user && (*end || text[0] < '0' || text[0] > '9')) {
+		mon_app_note(app, "no such user: a name or a number, or nothing for all");
+		return;
+	}
+	app->view.has_user = true;
+	mon_overview_select(app, 0);
 }
 
 static int64_t rows_of(const struct mon_app *app, struct mon_input input)
@@ -105,6 +144,22 @@ int mon_overview_key(struct mon_app *app, struct mon_input input, struct tele_er
 	case MON_KEY_FIND:
 		mon_app_start_entry(app, MON_ENTRY_FIND, "find:", "");
 		return 1;
+	case MON_KEY_FILTER:
+		mon_app_start_entry(app, MON_ENTRY_FILTER, "show only:",
+				    app->view.filters[MON_SCREEN_OVERVIEW]);
+		return 1;
+	case MON_KEY_USER:
+		mon_app_start_entry(app, MON_ENTRY_USER, "user:", "");
+		return 1;
+	case MON_KEY_TREE:
+		app->view.is_tree = !app->view.is_tree;
+		return 1;
+	case MON_KEY_HIDE_DEAD:
+		app->view.is_dead_hidden = !app->view.is_dead_hidden;
+		mon_overview_select(app, 0);
+		return 1;
+	case MON_KEY_CLICK:
+		return click(app, input);
 	case MON_KEY_FIND_NEXT:
 	case MON_KEY_FIND_PREVIOUS:
 		if (!app->find[0])

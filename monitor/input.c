@@ -28,10 +28,26 @@ static const struct {
 #include "keys.def"
 };
 
+#define WHEEL_ROWS 3
+
+static struct mon_input mouse_input(void)
+{
+	MEVENT event;
+	if (getmouse(&event) != OK)
+		return (struct mon_input){.key = MON_KEY_CHAR};
+	if (event.bstate & BUTTON4_PRESSED)
+		return (struct mon_input){.key = MON_KEY_UP, .n_rows = WHEEL_ROWS};
+	if (event.bstate & BUTTON5_PRESSED)
+		return (struct mon_input){.key = MON_KEY_DOWN, .n_rows = WHEEL_ROWS};
+	return (struct mon_input){.key = MON_KEY_CLICK, .x = event.x, .y = event.y};
+}
+
 static struct mon_input special_input(int code)
 {
 	if (code == KEY_RESIZE)
 		return (struct mon_input){.key = MON_KEY_RESIZE};
+	if (code == KEY_MOUSE)
+		return mouse_input();
 	for (size_t i = 0; i < TELE_ARRAY_LEN(bindings); i++)
 		if (code == bindings[i].special || code == bindings[i].other_special)
 			return (struct mon_input){.key = bindings[i].key};

@@ -41,7 +41,6 @@ struct mon_input {
 	uint32_t ch;		  // the character, where there is one, for text entry
 	unsigned n_rows;	  // of UP and DOWN, by the wheel; 0 is one row
 	int x, y;		  // CLICK
-	bool is_double;		  // CLICK
 	enum mon_hit_kind hit;	  // CLICK, filled in by mon_app_key
 	uint64_t hit_value;
 };

@@ -91,7 +91,7 @@ struct loop {
 	FILE *keys; // the terminal, where keys come from
 	bool owns_keys;
 	struct signals signals;
-	uint64_t interval_ns, refresh_at_ns, ticked_at_ns;
+	uint64_t refresh_at_ns, ticked_at_ns;
 	uint64_t drawn_changes;
 	bool is_dirty; // the view has changed
 };
@@ -127,6 +127,8 @@ static int draw(struct loop *loop)
 		mon_paint_forget(loop->paint);
 	else if (!loop->is_dirty && loop->drawn_changes == app->model.n_changes)
 		return 0;
+	mon_paint_set_colours(loop->paint, (enum mon_colours)app->settings.colours);
+	mon_paint_set_mouse(loop->paint, app->settings.mouse);
 	mon_paint_size(loop->paint, &width, &height);
 	app->height = height;
 	app->is_redraw = false;
@@ -138,6 +140,11 @@ static int draw(struct loop *loop)
 		return failed;
 	mon_view_draw(&loop->grid, model, &app->view);
 	return mon_paint_draw(loop->paint, &loop->grid);
+}
+
+static uint64_t interval_ns(const struct mon_app *app)
+{
+	return app->settings.interval_ms * NS_PER_MS;
 }
 
 // Takes in what the time that passed has brought.
@@ -153,8 +160,10 @@ static int advance(struct loop *loop, struct tele_error *ret_error)
 	} else if (now_ns >= loop->refresh_at_ns) {
 		status = mon_feed_live(app->live, &app->model, app->is_frozen ? &app->frozen : NULL,
 				       MON_FOLLOW_SEARCHES, ret_error);
-		loop->refresh_at_ns = now_ns + loop->interval_ns;
+		loop->refresh_at_ns = now_ns + interval_ns(app);
 	}
+	// A shorter interval counts at once.
+	loop->refresh_at_ns = tele_min_u64(loop->refresh_at_ns, now_ns + interval_ns(app));
 	loop->ticked_at_ns = now_ns;
 	if (status >= 0)
 		mon_app_settle(app);
@@ -195,6 +204,10 @@ static int run(struct loop *loop, struct tele_error *ret_error)
 		}
 		loop->is_dirty |= input.key != MON_KEY_NONE;
 		status = mon_app_key(app, input, ret_error);
+		if (app->is_suspend) {
+			app->is_suspend = false;
+			raise(SIGTSTP);
+		}
 		if (status == 0)
 			status = advance(loop, ret_error);
 		if (status < 0)
@@ -203,16 +216,24 @@ static int run(struct loop *loop, struct tele_error *ret_error)
 	return 0;
 }
 
-static void start_app(struct loop *loop, const struct mon_options *options)
+// Settings: the usual ones, the configuration's, those of the command line. A
+// configuration that cannot be read is named at the foot and not used.
+static int start_app(struct loop *loop, const struct mon_options *options, struct tele_error *ret_error)
 {
 	struct mon_app *app = &loop->app;
-	uint64_t interval_ms =
-		options->interval_ms ? options->interval_ms : MON_INTERVAL_MS_DEFAULT;
+	struct tele_error error = {0};
+	char path[512];
 	app->options = options;
-	loop->interval_ns = interval_ms * NS_PER_MS;
 	mon_view_init(&app->view);
 	app->view.is_ascii = options->is_ascii;
-	app->view.units = options->units;
+	mon_settings_init(&app->settings);
+	if (mon_settings_path(path, sizeof(path)) == 0 && mon_settings_read(path, &app->settings, &error))
+		mon_app_note(app, error.text);
+	int status = mon_settings_apply(&app->settings, options, ret_error);
+	mon_settings_to_view(&app->settings, &app->view);
+	if (!options->file)
+		app->view.interval_ms = app->settings.interval_ms;
+	return status;
 }
 
 // Runs the loop on the terminal, once records were taken in for the first time.
@@ -250,16 +271,19 @@ int mon_top(const struct mon_options *options, struct tele_error *ret_error)
 {
 	struct loop loop = {0};
 	struct mon_app *app = &loop.app;
-	start_app(&loop, options);
+	char text[256];
 	mon_feed_init(&app->model, MON_HISTORY_SHORT, options);
-	int status = mon_live_open(options->directory, false, &app->live, ret_error);
+	int status = start_app(&loop, options, ret_error);
+	if (status == 0)
+		status = mon_live_open(options->directory, false, &app->live, ret_error);
 	if (status == 0)
 		status = mon_feed_live(app->live, &app->model, NULL, MON_FOLLOW_SEARCHES, ret_error);
-	loop.refresh_at_ns = clock_ns() + loop.interval_ns;
+	loop.refresh_at_ns = clock_ns() + interval_ns(app);
 	if (status == 0 && options->select && !mon_model_select(&app->model, options->select))
 		status = tele_fail(ret_error, TELE_ENOTFOUND,
-				   "no process has this PID or label: `rollcall list` shows what "
-				   "there is");
+				   "no process has the PID or label '%.60s': `rollcall list` shows "
+				   "what there is",
+				   mon_text_clean(options->select, options->is_ascii, text, sizeof(text)));
 	if (status == 0)
 		status = run_on_terminal(&loop, ret_error);
 	stop_app(&loop);
@@ -272,9 +296,10 @@ int mon_replay(const struct mon_options *options, struct tele_error *ret_error)
 	struct mon_player player;
 	struct mon_app *app = &loop.app;
 	struct mon_at at;
-	start_app(&loop, options);
 	mon_feed_init(&app->model, MON_HISTORY_FULL, options);
-	int status = options->at ? mon_at_parse(options->at, &at, ret_error) : 0;
+	int status = start_app(&loop, options, ret_error);
+	if (status == 0 && options->at)
+		status = mon_at_parse(options->at, &at, ret_error);
 	if (status == 0)
 		status = mon_player_open(&player, options->file, &app->model, ret_error);
 	if (status == 0) {

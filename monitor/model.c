@@ -204,6 +204,8 @@ static int take_row(struct mon_model *model, struct mon_process *process,
 		.values = values,
 	};
 	process->n_rows++;
+	mon_trend_take(&process->trend, record->row[0],
+		       mon_process_course_bytes(process, mon_process_latest(process)));
 	if (record->row[0] >= model->now_ns) {
 		uint64_t offset_ns = mon_process_field(process, TELE_ID_self_realtime_offset_ns);
 		model->now_ns = record->row[0];

@@ -52,6 +52,17 @@ enum mon_mark {
 	MON_MARK_UNKNOWN // not enough data
 };
 
+// Points of a course, oldest first, evenly spaced as far as rows allow.
+#define MON_TREND_POINTS 20
+
+struct mon_trend {
+	struct mon_trend_point {
+		uint64_t at_ns, bytes;
+	} points[MON_TREND_POINTS];
+	uint32_t n;
+	uint64_t spacing_ns;
+};
+
 // A line on the process screen: one class, or all that is not known yet.
 struct mon_verdict {
 	enum mon_mark mark;
@@ -74,6 +85,8 @@ struct mon_process {
 	struct mon_row *history;
 	uint32_t n_history, history_max;
 
+	struct mon_trend trend; // of mon_process_course_bytes
+
 	struct mon_candidate *candidates; // a ring: number n stands at n % MAX
 	uint64_t n_candidates;		  // ever seen
 	struct mon_log_entry *log;	  // the same
@@ -93,6 +106,7 @@ struct mon_process {
 	uint32_t n_verdicts;
 	enum mon_mark mark; // of the phrase
 	char phrase[160];   // the verdict in a few words, for the overview
+	char phrase_more[48]; // goes on after it, where there is room: ", full in ~6"
 	double growth;	    // of the first class, in the window; 0 unless it grows
 };
 
@@ -177,6 +191,15 @@ uint64_t mon_process_value(const struct mon_process *process, enum tele_field_id
 // The text of a field of unit STRING, raw: clean it. NULL when unknown.
 const char *mon_process_string(const struct mon_process *process, enum tele_field_id id,
 			       uint32_t instance);
+
+// What the trend in the list is of: bytes of live pools, without a census what
+// is resident. TELE_UNKNOWN where the row has neither.
+uint64_t mon_process_course_bytes(const struct mon_process *process, const struct mon_row *row);
+
+void mon_trend_take(struct mon_trend *trend, uint64_t at_ns, uint64_t bytes);
+
+// The value at a time: that of the last point not after it. Not for an empty one.
+uint64_t mon_trend_at(const struct mon_trend *trend, uint64_t at_ns);
 
 // Growth of a counter a second over the last MON_RATE_WINDOW_NS of rows; -1
 // when it cannot be told.

@@ -204,20 +204,20 @@ static void forecast_phrase(const struct analysis_verdict *verdict, char *buffer
 		snprintf(buffer, size, ", full in ~%.0f", verdict->forecast);
 }
 
-// "working pools +102M/cand, full in ~6"
+// "working pools +102M/cand", and ", full in ~6"
 static void growing_phrase(struct mon_process *process, const struct analysis_class *class,
 			   const struct analysis_verdict *verdict)
 {
 	static const struct analysis_class bytes = {.unit = TELE_BYTES};
-	char name[ANALYSIS_CLASS_NAME_MAX], slope[TEXT_BYTES], forecast[48];
+	char name[ANALYSIS_CLASS_NAME_MAX], slope[TEXT_BYTES];
 	bool has_bytes = !isnan(verdict->each_bytes);
 	const char *axis = verdict->axis == ANALYSIS_TIME ? "s" : "cand";
-	forecast_phrase(verdict, forecast, sizeof(forecast));
-	snprintf(process->phrase, sizeof(process->phrase), "%s +%s/%s%s",
+	forecast_phrase(verdict, process->phrase_more, sizeof(process->phrase_more));
+	snprintf(process->phrase, sizeof(process->phrase), "%s +%s/%s",
 		 class_text(class->name, name, sizeof(name)),
 		 amount_text(has_bytes ? &bytes : class,
 			     verdict->growth.slope * (has_bytes ? verdict->each_bytes : 1), slope, sizeof(slope)),
-		 axis, forecast);
+		 axis);
 	process->mark = MON_MARK_GROWING;
 	process->growth = verdict->growth.slope * verdict->growth.window * (has_bytes ? verdict->each_bytes : 1);
 }
@@ -245,7 +245,8 @@ static void set_phrase(struct mon_process *process, const struct analysis_verdic
 		snprintf(process->phrase, sizeof(process->phrase), "%s", is_bounded ? "bounded" : "flat");
 	} else if (unknown) {
 		char extent[TEXT_BYTES];
-		snprintf(process->phrase, sizeof(process->phrase), "not enough data (%s)",
+		snprintf(process->phrase, sizeof(process->phrase), "not enough data");
+		snprintf(process->phrase_more, sizeof(process->phrase_more), " (%.40s)",
 			 extent_text(unknown, extent, sizeof(extent)));
 	}
 }
@@ -257,7 +258,7 @@ void mon_process_forget_verdicts(struct mon_process *process)
 	process->judged = NULL;
 	process->verdicts = NULL;
 	process->n_judged = process->n_verdicts = 0;
-	process->phrase[0] = '\0';
+	process->phrase[0] = process->phrase_more[0] = '\0';
 	process->mark = MON_MARK_NONE;
 	process->growth = 0;
 }

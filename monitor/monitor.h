@@ -21,6 +21,14 @@ enum mon_units {
 	MON_UNITS_COUNT
 };
 
+enum mon_colours {
+	MON_COLOURS_AUTO, // dark or light, as far as the environment tells
+	MON_COLOURS_DARK,
+	MON_COLOURS_LIGHT,
+	MON_COLOURS_NONE,
+	MON_COLOURS_COUNT
+};
+
 #define MON_INTERVAL_MS_DEFAULT 1000
 #define MON_INTERVAL_MS_MIN	20
 #define MON_INTERVAL_MS_MAX	60000
@@ -34,7 +42,9 @@ struct mon_options {
 	uint64_t interval_ms;	// between refreshes; 0: the default
 	uint32_t width, height; // of a screen as text, in cells; 0: 80 x 24
 	bool is_ascii;		// text without any character beyond ASCII
-	enum mon_units units;
+	// Settings as "name=value", NULL at the end, over those of the
+	// configuration, which only the interactive monitor reads; NULL: none.
+	const char *const *set;
 	const struct analysis_limits *limits; // for forecasts; NULL: mon_limits_init's
 	bool is_final; // replay as JSON: judge the whole run at once
 	// What a shell runs when a class turns to growing; NULL: nothing. top only,
@@ -54,6 +64,14 @@ bool mon_is_utf8_locale(void);
 // says what to do; the terminal is as it was before in every case.
 int mon_top(const struct mon_options *options, struct tele_error *ret_error);
 int mon_replay(const struct mon_options *options, struct tele_error *ret_error);
+
+// Writes the configuration with what `set` and interval_ms say, over what it
+// said before, and its path into `path`.
+int mon_save_settings(const struct mon_options *options, char *path, size_t size,
+		      struct tele_error *ret_error);
+
+// Whether a word of `set` names a setting and its value: 0 or TELE_ESYNTAX.
+int mon_check_setting(const char *word, struct tele_error *ret_error);
 
 // One screen as text: blanks at ends of lines and empty lines at the end are
 // left out. With `select`, that process's screen, else the overview.

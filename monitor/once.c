@@ -18,6 +18,7 @@
 #include "hook.h"
 #include "json.h"
 #include "live.h"
+#include "settings.h"
 #include "text.h"
 #include "view.h"
 
@@ -34,10 +35,12 @@ bool mon_is_utf8_locale(void)
 static int check_select(const struct mon_model *model, const struct mon_options *options,
 			struct tele_error *ret_error)
 {
+	char text[256];
 	if (!options->select || mon_model_select(model, options->select))
 		return 0;
 	return tele_fail(ret_error, TELE_ENOTFOUND,
-			 "no process has this PID or label: `rollcall list` shows what there is");
+			 "no process has the PID or label '%.60s': `rollcall list` shows what there is",
+			 mon_text_clean(options->select, options->is_ascii, text, sizeof(text)));
 }
 
 static int write_screen(struct mon_model *model, const struct mon_options *options,
@@ -45,14 +48,18 @@ static int write_screen(struct mon_model *model, const struct mon_options *optio
 {
 	struct mon_view view;
 	struct mon_grid grid = {0};
+	struct mon_settings settings;
+	mon_settings_init(&settings);
 	int status = check_select(model, options, ret_error);
+	if (status == 0)
+		status = mon_settings_apply(&settings, options, ret_error);
 	if (status)
 		return status;
 	mon_model_settle(model);
 	mon_view_init(&view);
 	view.is_text = true;
 	view.is_ascii = options->is_ascii;
-	view.units = options->units;
+	mon_settings_to_view(&settings, &view);
 	const struct mon_process *process = mon_feed_first_opened(model, options->select);
 	view.opened = process ? process->identity.instance_id : 0;
 	status = mon_grid_reset(&grid, options->width ? (int)options->width : WIDTH_DEFAULT,
@@ -93,6 +100,9 @@ static int live_reading(const struct mon_options *options, bool follow_all, writ
 		status = mon_feed_live(live, &model, NULL, MON_FOLLOW_HEAPS, ret_error);
 	if (status == 0)
 		status = write_reading(&model, options, out, ret_error);
+	// Whatever grows now has turned since nobody looked.
+	if (status == 0)
+		mon_hook_run(options->on_growing, &model, options->select);
 	mon_model_fini(&model);
 	mon_live_close(live);
 	return status;

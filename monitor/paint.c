@@ -20,24 +20,64 @@
 struct mon_paint {
 	SCREEN *screen;
 	struct mon_grid shown;
-	bool has_colours;
+	enum mon_colours chosen; // as asked for
+	const struct palette *palette;
+	bool is_chosen, is_mouse_on;
 };
 
-// What a style looks like. Without colour the attributes alone tell them apart.
-static const struct {
+// What a style looks like: attributes, and a colour and a background where the
+// terminal has 8, 16, 256, or all colours. NO_COLOUR is the terminal's own.
+#define NO_COLOUR (-1)
+
+struct look {
 	attr_t attributes;
-	short colour; // -1: the terminal's own
-} looks[MON_STYLE_COUNT] = {
-	[MON_NORMAL] = {A_NORMAL, -1},
-	[MON_BOLD] = {A_BOLD, -1},
-	[MON_DIM] = {A_DIM, -1},
-	[MON_GOOD] = {A_NORMAL, COLOR_GREEN},
-	[MON_WARN] = {A_BOLD, COLOR_YELLOW},
-	[MON_BAD] = {A_BOLD, COLOR_RED},
-	[MON_ACCENT] = {A_NORMAL, COLOR_CYAN},
-	[MON_TITLE] = {A_BOLD, -1},
-	[MON_SELECTED] = {A_REVERSE, -1},
+	int colours[4]; // 8, 16, 256, RGB
+	int backgrounds[4];
 };
+
+struct palette {
+	struct look looks[MON_STYLE_COUNT];
+};
+
+#define OWN {NO_COLOUR, NO_COLOUR, NO_COLOUR, NO_COLOUR}
+
+// Without colour the attributes and the glyphs alone tell them apart.
+static const struct palette no_colours = {{
+	[MON_NORMAL] = {A_NORMAL, OWN, OWN},
+	[MON_BOLD] = {A_BOLD, OWN, OWN},
+	[MON_DIM] = {A_DIM, OWN, OWN},
+	[MON_GOOD] = {A_NORMAL, OWN, OWN},
+	[MON_WARN] = {A_BOLD, OWN, OWN},
+	[MON_BAD] = {A_BOLD, OWN, OWN},
+	[MON_ACCENT] = {A_NORMAL, OWN, OWN},
+	[MON_TITLE] = {A_BOLD, OWN, OWN},
+	[MON_SELECTED] = {A_REVERSE, OWN, OWN},
+}};
+
+static const struct palette dark = {{
+	[MON_NORMAL] = {A_NORMAL, OWN, OWN},
+	[MON_BOLD] = {A_BOLD, OWN, OWN},
+	[MON_DIM] = {A_DIM, OWN, OWN},
+	[MON_GOOD] = {A_NORMAL, {COLOR_GREEN, 10, 114, 0x87d787}, OWN},
+	[MON_WARN] = {A_BOLD, {COLOR_YELLOW, 11, 221, 0xffd75f}, OWN},
+	[MON_BAD] = {A_BOLD, {COLOR_RED, 9, 203, 0xff5f5f}, OWN},
+	[MON_ACCENT] = {A_NORMAL, {COLOR_CYAN, 14, 80, 0x5fd7d7}, OWN},
+	[MON_TITLE] = {A_BOLD, OWN, {NO_COLOUR, NO_COLOUR, 236, 0x303030}},
+	[MON_SELECTED] = {A_REVERSE, OWN, OWN},
+}};
+
+// Yellow and cyan cannot be read on white.
+static const struct palette light = {{
+	[MON_NORMAL] = {A_NORMAL, OWN, OWN},
+	[MON_BOLD] = {A_BOLD, OWN, OWN},
+	[MON_DIM] = {A_DIM, OWN, OWN},
+	[MON_GOOD] = {A_NORMAL, {COLOR_GREEN, COLOR_GREEN, 28, 0x008700}, OWN},
+	[MON_WARN] = {A_BOLD, {COLOR_MAGENTA, COLOR_MAGENTA, 130, 0xaf5f00}, OWN},
+	[MON_BAD] = {A_BOLD, {COLOR_RED, COLOR_RED, 160, 0xd70000}, OWN},
+	[MON_ACCENT] = {A_NORMAL, {COLOR_BLUE, COLOR_BLUE, 25, 0x005faf}, OWN},
+	[MON_TITLE] = {A_BOLD, OWN, {NO_COLOUR, NO_COLOUR, 254, 0xe4e4e4}},
+	[MON_SELECTED] = {A_REVERSE, OWN, OWN},
+}};
 
 static int check_terminal(const char *term, FILE *out, struct tele_error *ret_error)
 {
@@ -62,15 +102,63 @@ static int check_terminal(const char *term, FILE *out, struct tele_error *ret_er
 	return 0;
 }
 
-static void start_colours(struct mon_paint *paint)
+// Index into the colours of a look.
+static unsigned depth(void)
+{
+	if (COLORS >= 1 << 24)
+		return 3;
+	return COLORS >= 256 ? 2 : COLORS >= 16 ? 1 : 0;
+}
+
+// COLORFGBG is "foreground;background", with something between in some.
+static bool is_background_light(void)
+{
+	const char *colours = getenv("COLORFGBG");
+	const char *last = colours ? strrchr(colours, ';') : NULL;
+	return last && (strcmp(last, ";7") == 0 || strcmp(last, ";15") == 0);
+}
+
+static const struct palette *palette_of(enum mon_colours colours)
 {
 	const char *no_color = getenv("NO_COLOR");
-	if ((no_color && no_color[0]) || !has_colors() || start_color() != OK)
+	if (!has_colors() || colours == MON_COLOURS_NONE ||
+	    (colours == MON_COLOURS_AUTO && no_color && no_color[0]))
+		return &no_colours;
+	if (colours == MON_COLOURS_AUTO)
+		return is_background_light() ? &light : &dark;
+	return colours == MON_COLOURS_LIGHT ? &light : &dark;
+}
+
+void mon_paint_set_colours(struct mon_paint *paint, enum mon_colours colours)
+{
+	if (paint->is_chosen && paint->chosen == colours)
 		return;
-	use_default_colors();
-	for (short style = 0; style < MON_STYLE_COUNT; style++)
-		init_pair((short)(style + 1), looks[style].colour, -1);
-	paint->has_colours = true;
+	set_term(paint->screen);
+	paint->is_chosen = true;
+	paint->chosen = colours;
+	paint->palette = palette_of(colours);
+	for (int style = 0; has_colors() && style < MON_STYLE_COUNT; style++)
+		init_extended_pair(style + 1, paint->palette->looks[style].colours[depth()],
+				   paint->palette->looks[style].backgrounds[depth()]);
+	mon_paint_forget(paint);
+}
+
+void mon_paint_set_mouse(struct mon_paint *paint, bool is_on)
+{
+	if (paint->is_mouse_on == is_on)
+		return;
+	set_term(paint->screen);
+	paint->is_mouse_on = is_on;
+	// What is held down is told at once, not after a possible second click.
+	mouseinterval(0);
+	mousemask(is_on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+}
+
+static void start_colours(struct mon_paint *paint)
+{
+	if (has_colors() && start_color() == OK)
+		use_default_colors();
+	mon_paint_set_colours(paint, MON_COLOURS_AUTO);
 }
 
 int mon_paint_open(const char *term, FILE *out, FILE *in, struct mon_paint **ret_paint,
@@ -107,6 +195,7 @@ void mon_paint_close(struct mon_paint *paint)
 	if (!paint)
 		return;
 	set_term(paint->screen);
+	mon_paint_set_mouse(paint, false);
 	endwin();
 	delscreen(paint->screen);
 	mon_grid_fini(&paint->shown);
@@ -136,11 +225,13 @@ void mon_paint_resume(const struct mon_paint *paint)
 static void put_cell(const struct mon_paint *paint, int x, int y, const struct mon_cell *cell)
 {
 	wchar_t text[3] = {(wchar_t)cell->ch, (wchar_t)cell->mark, 0};
-	short pair = paint->has_colours ? (short)(cell->style + 1) : 0;
+	const struct look *look = &paint->palette->looks[cell->style];
+	bool has_pair = paint->palette != &no_colours;
+	short pair = has_pair ? (short)(cell->style + 1) : 0;
 	cchar_t complex;
 	if (cell->ch == 0)
 		return; // drawn with its left half
-	if (setcchar(&complex, text, looks[cell->style].attributes, pair, NULL) == OK)
+	if (setcchar(&complex, text, look->attributes, pair, NULL) == OK)
 		mvadd_wch(y, x, &complex);
 }
 

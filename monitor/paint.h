@@ -10,18 +10,26 @@
 
 #include "../libtelemetry/error.h"
 #include "cells.h"
+#include "monitor.h"
 
 struct mon_paint;
 
 // Takes over the terminal behind `out` and `in`. `term` NULL is $TERM, which
-// must name a terminal that can move its cursor. Colours only where the
-// terminal has them and NO_COLOR is unset. Returns 0, or an error that says
+// must name a terminal that can move its cursor. Colours where the terminal has
+// them and mon_paint_set_colours allows them. Returns 0, or an error that says
 // what to do.
 int mon_paint_open(const char *term, FILE *out, FILE *in, struct mon_paint **ret_paint,
 		   struct tele_error *ret_error);
 
 // Gives the terminal back as it was. Takes NULL.
 void mon_paint_close(struct mon_paint *paint);
+
+// Another choice than the last makes the next drawing draw all. AUTO is what
+// NO_COLOR (none) and COLORFGBG (light) say, else dark.
+void mon_paint_set_colours(struct mon_paint *paint, enum mon_colours colours);
+
+// Whether clicks and the wheel come to us. Without, the terminal selects text.
+void mon_paint_set_mouse(struct mon_paint *paint, bool is_on);
 
 // The terminal's size now.
 void mon_paint_size(const struct mon_paint *paint, int *ret_width, int *ret_height);

@@ -32,6 +32,7 @@ enum mon_column {
 	MON_COLUMN_CONTEXTS,
 	MON_COLUMN_MODULES,
 	MON_COLUMN_CANDIDATES,
+	MON_COLUMN_HISTORY,
 	MON_COLUMN_VERDICT,
 	MON_COLUMN_COUNT
 };
@@ -63,8 +64,8 @@ struct mon_transport {
 	uint64_t candidate, n_candidates; // ended by now, and in all; TELE_UNKNOWN
 };
 
-// What the user chose. All zero, with columns at PID, is a valid start; use
-// mon_view_init.
+// What the user chose. All zero, sorted by PID, is a valid start; mon_view_init
+// gives the usual one.
 struct mon_view {
 	uint64_t opened;   // instance id of the process on the screen; 0: the overview
 	uint64_t selected; // instance id of the selected row of the overview
@@ -73,13 +74,17 @@ struct mon_view {
 	int scroll; // first row of the list, or first line of the process or help
 	enum mon_column sort;
 	bool is_inverted;
+	bool is_tree, is_dead_hidden; // of the overview
+	bool has_user;		      // the overview shows only this user's
+	uint64_t user;
+	uint64_t interval_ms; // between refreshes, to be shown; 0: do not show it
 	enum mon_units units;
 	bool is_ascii;
 	bool is_text; // for a pipe: nothing selected, no keys at the foot
 	bool is_paused;
 	char entry_prompt[32]; // text entry at the foot; "" for none
 	char entry[64];
-	char note[128]; // one sentence at the foot, our own text or cleaned
+	char note[256]; // one sentence at the foot, our own text or cleaned
 	char filters[MON_SCREEN_COUNT][64]; // of each view; "" shows all
 	const struct mon_transport *transport;
 	// Set by drawing:
@@ -109,6 +114,14 @@ void mon_view_draw(struct mon_grid *grid, const struct mon_model *model, struct 
 // Fills at most `capacity` and returns how many rows there are.
 uint32_t mon_overview_order(const struct mon_model *model, const struct mon_view *view,
 			    uint64_t *ret_ids, uint32_t capacity);
+
+// The instance id of the overview's row `row`, as hits count them; 0 for one
+// that is no process.
+uint64_t mon_overview_row(const struct mon_model *model, const struct mon_view *view, uint64_t row);
+
+// Whether a process is meant by a text to find or to filter by: its PID, or a
+// part of its label or name; capitals do not matter.
+bool mon_overview_matches(const struct mon_process *process, const char *text);
 
 // Rows of the list that fit on a screen of this height.
 int mon_overview_page(const struct mon_view *view, int height);

@@ -22,7 +22,7 @@ const char *mon_glyph(const struct mon_grid *grid, const char *utf8, const char 
 
 void mon_view_init(struct mon_view *view)
 {
-	*view = (struct mon_view){.sort = MON_COLUMN_RSS};
+	*view = (struct mon_view){.sort = MON_COLUMN_VERDICT};
 }
 
 unsigned mon_state_style(enum tele_state state)
@@ -52,16 +52,38 @@ const char *mon_state_text(enum tele_state state)
 	return tele_state_name(state);
 }
 
-static void draw_clock(struct mon_grid *grid, const struct mon_model *model,
-		       const struct mon_view *view)
+// Rate or pause, and the time, stand at the right end in places of their own.
+#define CLOCK_COLUMNS 9
+#define RATE_COLUMNS  13
+
+static void format_interval(uint64_t interval_ms, char *buffer, size_t size)
 {
-	char clock[MON_NUMBER_BYTES];
+	if (interval_ms % 1000 == 0)
+		snprintf(buffer, size, "every %llus", (unsigned long long)(interval_ms / 1000));
+	else
+		snprintf(buffer, size, "every %llums", (unsigned long long)interval_ms);
+}
+
+// Returns the columns that are left of it.
+static int draw_clock(struct mon_grid *grid, const struct mon_model *model,
+		      const struct mon_view *view)
+{
+	char text[MON_NUMBER_BYTES];
+	int x = grid->width - CLOCK_COLUMNS;
 	if (model->now_ns && model->realtime_offset_ns != TELE_UNKNOWN) {
-		mon_format_clock(model->now_ns + model->realtime_offset_ns, clock, sizeof(clock));
-		mon_draw_right(grid, grid->width - 9, 0, 8, MON_TITLE, clock);
+		mon_format_clock(model->now_ns + model->realtime_offset_ns, text, sizeof(text));
+		mon_draw_right(grid, x, 0, CLOCK_COLUMNS - 1, MON_TITLE, text);
 	}
-	if (view->is_paused)
-		mon_draw_text(grid, grid->width - 17, 0, 7, MON_WARN, "PAUSED");
+	x -= RATE_COLUMNS;
+	if (view->is_paused) {
+		mon_draw_right(grid, x, 0, RATE_COLUMNS - 1, MON_WARN, "PAUSED");
+		return grid->width - CLOCK_COLUMNS - 8;
+	}
+	if (!view->interval_ms || grid->width < 60)
+		return grid->width - CLOCK_COLUMNS - 1;
+	format_interval(view->interval_ms, text, sizeof(text));
+	mon_draw_right(grid, x, 0, RATE_COLUMNS - 1, MON_TITLE, text);
+	return x - 1;
 }
 
 static void format_position(uint64_t ns, char *buffer, size_t size)
@@ -130,6 +152,32 @@ static int draw_keys(struct mon_grid *grid, struct mon_view *view, const enum mo
 	return x;
 }
 
+// What keeps rows out stands first; a click on it lets them in again. Values of
+// the hit: 0 the text, 1 the user, 2 the dead.
+static int draw_filters(struct mon_grid *grid, struct mon_view *view, int y, int width)
+{
+	const char *filter = view->filters[mon_view_screen(view)];
+	char texts[3][96] = {"", "", ""};
+	int x = 1;
+	if (filter[0])
+		snprintf(texts[0], sizeof(texts[0]), "\\ %s", filter);
+	if (view->has_user && !view->opened)
+		snprintf(texts[1], sizeof(texts[1]), "user %llu", (unsigned long long)view->user);
+	if (view->is_dead_hidden && !view->opened)
+		snprintf(texts[2], sizeof(texts[2]), "no dead");
+	for (unsigned i = 0; i < TELE_ARRAY_LEN(texts); i++) {
+		if (!texts[i][0])
+			continue;
+		const char *off = mon_glyph(grid, " ×", " x");
+		int from = x;
+		x += mon_draw_text(grid, x, y, width / 3, MON_ACCENT, texts[i]);
+		x += mon_draw_text(grid, x, y, width - x, MON_ACCENT, off);
+		mon_view_add_hit(view, from, y, x - from, 1, MON_HIT_FILTER, i);
+		x += 2;
+	}
+	return x;
+}
+
 // What does not fit is in the help, which always fits.
 static void draw_foot_keys(struct mon_grid *grid, const struct mon_screen_row *screen,
 			   struct mon_view *view, int y, int end)
@@ -140,12 +188,13 @@ static void draw_foot_keys(struct mon_grid *grid, const struct mon_screen_row *s
 						 MON_KEY_STEP_FORWARD,	   MON_KEY_CANDIDATE_BACK,
 						 MON_KEY_CANDIDATE_FORWARD, MON_KEY_JUMP,
 						 MON_KEY_NONE};
-	const int always_columns = 14;
+	const int always_columns = 16;
 	if (view->is_help) {
 		draw_keys(grid, view, in_help, 1, y, end);
 		return;
 	}
-	int x = draw_keys(grid, view, screen->foot, 1, y, view->transport ? 26 : end - always_columns);
+	int x = draw_filters(grid, view, y, end - always_columns);
+	x = draw_keys(grid, view, screen->foot, x, y, view->transport ? 26 : end - always_columns);
 	if (view->transport)
 		x = draw_keys(grid, view, in_replay, x, y, end - always_columns);
 	draw_keys(grid, view, always, x, y, end);
@@ -222,13 +271,12 @@ void mon_view_draw(struct mon_grid *grid, const struct mon_model *model, struct 
 	const struct mon_screen_row *screen =
 		process ? mon_screen(view) : mon_screen_row(MON_SCREEN_OVERVIEW);
 	int y = 1, bottom = grid->height - (view->is_text ? 0 : 1);
-	int head_width = grid->width - 10 - (view->is_paused ? 8 : 0);
 	mon_draw_style(grid, 0, 0, grid->width, MON_TITLE);
+	int head_width = draw_clock(grid, model, view);
 	if (process)
 		mon_process_head(grid, model, process, head_width);
 	else
 		mon_overview_head(grid, model, view, head_width);
-	draw_clock(grid, model, view);
 	if (view->transport)
 		draw_transport(grid, view->transport, y++);
 	if (view->is_help)

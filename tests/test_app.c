@@ -191,6 +191,170 @@ static void a_selected_process_that_goes_away_leaves_a_valid_selection(void **st
 	assert_non_null(mon_model_find(&app.model, app.view.selected));
 }
 
+// ---- Mouse, filter and settings -------------------------------------------------
+
+static void draw(void)
+{
+	struct mon_grid grid = {0};
+	assert_int_equal(mon_grid_reset(&grid, 80, 24, false), 0);
+	mon_view_draw(&grid, &app.model, &app.view);
+	mon_grid_fini(&grid);
+}
+
+static void click(int x, int y)
+{
+	draw();
+	assert_int_equal(
+		mon_app_key(&app, (struct mon_input){.key = MON_KEY_CLICK, .x = x, .y = y}, NULL), 0);
+	mon_app_settle(&app);
+}
+
+static void a_click_selects_a_row_and_opens_the_selected_one(void **state)
+{
+	(void)state;
+	click(20, 4);
+	assert_int_equal(app.view.selected, id_of(2));
+	assert_int_equal(app.view.opened, 0);
+	click(20, 4);
+	assert_int_equal(app.view.opened, id_of(2));
+}
+
+static void a_click_on_a_title_sorts_and_another_inverts(void **state)
+{
+	(void)state;
+	click(11, 1);
+	assert_int_equal(app.view.sort, MON_COLUMN_LABEL);
+	assert_false(app.view.is_inverted);
+	click(11, 1);
+	assert_true(app.view.is_inverted);
+	click(5, 1);
+	assert_int_equal(app.view.sort, MON_COLUMN_PID);
+	assert_false(app.view.is_inverted);
+}
+
+static void a_click_at_the_foot_is_the_key_that_stands_there(void **state)
+{
+	(void)state;
+	for (int x = 0; x < 80 && !app.view.is_help; x++) {
+		draw();
+		uint64_t value = 0;
+		if (mon_view_hit(&app.view, x, 23, &value) == MON_HIT_KEY && value == MON_KEY_HELP)
+			click(x, 23);
+	}
+	assert_true(app.view.is_help);
+	click(1, 23); // Esc back
+	assert_false(app.view.is_help);
+	click(40, 15); // nothing is there
+	click(4000, -7);
+	assert_false(app.is_quit);
+}
+
+static void the_wheel_moves_three_rows(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		mon_app_key(&app, (struct mon_input){.key = MON_KEY_DOWN, .n_rows = 3}, NULL), 0);
+	assert_int_equal(app.view.selected, id_of(3));
+}
+
+static void a_filter_is_typed_shown_and_clicked_away(void **state)
+{
+	uint64_t ids[8];
+	(void)state;
+	press(MON_KEY_FILTER);
+	type("er C");
+	press(MON_KEY_OPEN);
+	assert_int_equal(mon_overview_order(&app.model, &app.view, ids, 8), 1);
+	assert_int_equal(app.view.selected, id_of(2));
+	press(MON_KEY_FILTER);
+	assert_string_equal(app.view.entry, "er C"); // to be changed
+	press(MON_KEY_OPEN);
+	click(2, 23);
+	assert_int_equal(mon_overview_order(&app.model, &app.view, ids, 8), SERVERS);
+}
+
+static void a_user_is_a_name_or_a_number_and_nothing_is_all(void **state)
+{
+	uint64_t ids[8];
+	(void)state;
+	press(MON_KEY_USER);
+	type("root");
+	press(MON_KEY_OPEN);
+	assert_int_equal(mon_overview_order(&app.model, &app.view, ids, 8), SERVERS);
+	press(MON_KEY_USER);
+	type("4294");
+	press(MON_KEY_OPEN);
+	assert_int_equal(mon_overview_order(&app.model, &app.view, ids, 8), 0);
+	press(MON_KEY_USER);
+	type("no such one");
+	press(MON_KEY_OPEN);
+	assert_non_null(strstr(app.view.note, "no such user"));
+	press(MON_KEY_USER);
+	press(MON_KEY_OPEN);
+	assert_false(app.view.has_user);
+}
+
+static void an_interval_is_typed_with_its_unit(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned ms;
+	} intervals[] = {{"0.5", 500}, {"200ms", 200}, {"2s", 2000}, {"20ms", 20}, {"60", 60000}};
+	static const char *const bad[] = {"0", "19ms", "61", "nan", "1h", "x", "-1"};
+	static int somewhere;
+	(void)state;
+	app.live = (struct mon_live *)(void *)&somewhere; // only whether it is there is looked at
+	for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
+		press(MON_KEY_INTERVAL);
+		app.view.entry[0] = '\0';
+		type(intervals[i].text);
+		press(MON_KEY_OPEN);
+		assert_int_equal(app.settings.interval_ms, intervals[i].ms);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		press(MON_KEY_INTERVAL);
+		app.view.entry[0] = '\0';
+		type(bad[i]);
+		press(MON_KEY_OPEN);
+		assert_int_equal(app.settings.interval_ms, 60000);
+		assert_non_null(strstr(app.view.note, "20ms to 60s"));
+	}
+	app.live = NULL;
+}
+
+static void views_go_round_and_their_numbers_go_there(void **state)
+{
+	(void)state;
+	press(MON_KEY_NEXT_VIEW);
+	assert_non_null(strstr(app.view.note, "has no meaning in the list"));
+	press(MON_KEY_OPEN);
+	enum mon_screen first = mon_view_screen(&app.view);
+	for (int i = 0; i < MON_SCREEN_COUNT - 1; i++)
+		press(MON_KEY_NEXT_VIEW);
+	assert_int_equal(mon_view_screen(&app.view), first);
+	press(MON_KEY_PREVIOUS_VIEW);
+	assert_int_equal(mon_view_screen(&app.view), MON_SCREEN_COUNT - 1);
+	assert_int_equal(mon_app_key(&app, (struct mon_input){.key = MON_KEY_VIEW, .ch = '1'}, NULL), 0);
+	assert_int_equal(mon_view_screen(&app.view), first);
+}
+
+// Nothing is swallowed: a key changes what is seen, or is answered.
+static void every_key_is_taken_or_answered_everywhere(void **state)
+{
+	(void)state;
+	for (int screen = 0; screen < 3; screen++) {
+		for (int key = MON_KEY_CLICK + 1; key < MON_KEY_COUNT; key++) {
+			if (key == MON_KEY_SAVE) // writes a file
+				continue;
+			app.view.opened = screen == 1 ? id_of(0) : 0;
+			app.view.is_help = screen == 2;
+			app.entry = MON_ENTRY_NONE;
+			press((enum mon_key)key);
+			draw();
+		}
+	}
+}
+
 static void keys_of_a_replay_say_that_they_have_no_meaning_live(void **state)
 {
 	(void)state;
@@ -213,6 +377,15 @@ int main(void)
 		TEST(pausing_keeps_sampling_below_a_picture_that_stands_still),
 		TEST(units_go_round),
 		TEST(a_selected_process_that_goes_away_leaves_a_valid_selection),
+		TEST(a_click_selects_a_row_and_opens_the_selected_one),
+		TEST(a_click_on_a_title_sorts_and_another_inverts),
+		TEST(a_click_at_the_foot_is_the_key_that_stands_there),
+		TEST(the_wheel_moves_three_rows),
+		TEST(a_filter_is_typed_shown_and_clicked_away),
+		TEST(a_user_is_a_name_or_a_number_and_nothing_is_all),
+		TEST(an_interval_is_typed_with_its_unit),
+		TEST(views_go_round_and_their_numbers_go_there),
+		TEST(every_key_is_taken_or_answered_everywhere),
 		TEST(keys_of_a_replay_say_that_they_have_no_meaning_live),
 	};
 	setlocale(LC_CTYPE, "C.UTF-8");

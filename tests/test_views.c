@@ -128,6 +128,11 @@ static void the_overview_is_as_drawn(void **state)
 	mon_model_add_unreadable(&scene.model, "/dev/shm/rollcall-0/99.x.rcs",
 				 "made by an incompatible version: 7, this is 1");
 	check_all_sizes(&scene, "overview");
+	scene.view.is_ascii = true;
+	check_golden(&scene, "overview_ascii", 80, 24);
+	scene.view.is_ascii = false;
+	scene.view.units = MON_UNITS_PLAIN;
+	check_golden(&scene, "overview_plain", 120, 40);
 	scene_end(&scene);
 }
 
@@ -146,8 +151,9 @@ static void the_empty_overview_teaches_how_to_start(void **state)
 	struct scene scene;
 	(void)state;
 	scene_start(&scene);
-	check_golden(&scene, "empty", 80, 24);
-	check_golden(&scene, "empty", 40, 12);
+	check_all_sizes(&scene, "empty");
+	scene.view.is_ascii = true;
+	check_golden(&scene, "empty_ascii", 80, 24);
 	scene_end(&scene);
 }
 
@@ -247,7 +253,116 @@ static void help_lists_every_key(void **state)
 	(void)state;
 	scene_start(&scene);
 	scene.view.is_help = true;
-	check_golden(&scene, "help", 80, 40);
+	check_all_sizes(&scene, "help");
+	check_golden(&scene, "help", 80, 80);
+	scene.view.is_ascii = true;
+	check_golden(&scene, "help_ascii", 80, 80);
+	scene_end(&scene);
+}
+
+// A family of three generations, one of whom has died, and a stranger.
+static void scene_family(struct scene *scene)
+{
+	static const struct {
+		uint64_t pid, parent_pid, created_s, rss_mib;
+		const char *label;
+	} people[] = {{100, 1, 1, 10, "make -j4"},   {101, 100, 2, 300, "cc1 a.c"},
+		      {102, 100, 3, 200, "sh -c link"}, {103, 102, 4, 900, "ld -o prog"},
+		      {104, 100, 5, 100, "cc1 b.c"},   {200, 1, 6, 50, "redis-server"}};
+	scene_start(scene);
+	for (size_t i = 0; i < sizeof(people) / sizeof(people[0]); i++) {
+		struct fixture *fixture = scene_add(scene, fixture_new(people[i].pid, people[i].label));
+		fixture->instance.identity.parent_pid = people[i].parent_pid;
+		fixture->instance.identity.created_at_ns = people[i].created_s * FIXTURE_S;
+		fixture->instance.identity.euid = people[i].pid == 200 ? 33 : 1000;
+		fixture_tell(&scene->model, fixture);
+		fixture_set(fixture, "host.rss_bytes", people[i].rss_mib << 20);
+		fixture_row(&scene->model, fixture, 60 * FIXTURE_S);
+	}
+	fixture_state(&scene->model, scene->fixtures[4], TELE_EXITED);
+	mon_model_settle(&scene->model);
+	scene->view.sort = MON_COLUMN_RSS;
+}
+
+static void a_tree_hangs_children_below_parents_and_sums_them_up(void **state)
+{
+	struct scene scene;
+	uint64_t ids[8];
+	(void)state;
+	scene_family(&scene);
+	scene.view.is_tree = true;
+	check_golden(&scene, "tree", 80, 24);
+	check_golden(&scene, "tree", 40, 12);
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 6);
+	assert_int_equal(ids[0], 0x1000 + 200); // 50 MiB is more than the 10 of make
+	assert_int_equal(ids[1], 0x1000 + 100);
+	assert_int_equal(ids[2], 0x1000 + 101);
+	assert_int_equal(mon_overview_row(&scene.model, &scene.view, 6), 0); // the total
+	scene.view.is_ascii = true;
+	check_golden(&scene, "tree_ascii", 80, 24);
+	scene_end(&scene);
+}
+
+// Segments are foreign: what they say of parents may be anything.
+static void a_tree_of_hostile_parents_ends(void **state)
+{
+	struct scene scene;
+	uint64_t ids[8];
+	(void)state;
+	scene_family(&scene);
+	for (uint32_t i = 0; i < scene.model.n_processes; i++) {
+		scene.model.processes[i]->identity.parent_instance_id =
+			scene.model.processes[(i + 1) % 6]->identity.instance_id;
+		scene.model.processes[i]->identity.created_at_ns = i < 3 ? 5 : UINT64_MAX;
+	}
+	scene.view.is_tree = true;
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 6);
+	scene_end(&scene);
+}
+
+static void filter_user_and_h_keep_rows_out_and_the_foot_says_so(void **state)
+{
+	struct scene scene;
+	uint64_t ids[8];
+	(void)state;
+	scene_family(&scene);
+	snprintf(scene.view.filters[MON_SCREEN_OVERVIEW], 64, "CC1");
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 2);
+	scene.view.is_dead_hidden = true;
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 1);
+	assert_int_equal(ids[0], 0x1000 + 101);
+	scene.view.has_user = true;
+	scene.view.user = 1000;
+	check_golden(&scene, "filtered", 80, 24);
+	scene.view.user = 33;
+	check_golden(&scene, "filtered_away", 80, 24);
+	scene.view.filters[MON_SCREEN_OVERVIEW][0] = '\0';
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 1);
+	snprintf(scene.view.filters[MON_SCREEN_OVERVIEW], 64, "200"); // a PID, whole
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 1);
+	snprintf(scene.view.filters[MON_SCREEN_OVERVIEW], 64, "20");
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 0);
+	scene_end(&scene);
+}
+
+static void every_column_sorts_and_unknown_is_last(void **state)
+{
+	struct scene scene;
+	uint64_t ids[8];
+	(void)state;
+	scene_usual(&scene);
+	for (int column = 0; column < MON_COLUMN_COUNT; column++) {
+		for (int inverted = 0; inverted < 2; inverted++) {
+			scene.view.sort = (enum mon_column)column;
+			scene.view.is_inverted = inverted;
+			assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 4);
+			assert_int_equal(ids[3], 0x1000 + 4377); // dead
+			if (column >= MON_COLUMN_POOLS && column <= MON_COLUMN_CANDIDATES)
+				assert_int_equal(ids[0], 0x1000 + 4711);
+			if (column >= MON_COLUMN_MAPPED && column <= MON_COLUMN_PREDICTED)
+				assert_int_equal(ids[2], 0x1000 + 4602);
+		}
+	}
 	scene_end(&scene);
 }
 
@@ -412,6 +527,10 @@ int main(void)
 		cmocka_unit_test(eight_devices_have_a_block_each),
 		cmocka_unit_test(ascii_screens_hold_ascii_only),
 		cmocka_unit_test(help_lists_every_key),
+		cmocka_unit_test(a_tree_hangs_children_below_parents_and_sums_them_up),
+		cmocka_unit_test(a_tree_of_hostile_parents_ends),
+		cmocka_unit_test(filter_user_and_h_keep_rows_out_and_the_foot_says_so),
+		cmocka_unit_test(every_column_sorts_and_unknown_is_last),
 		cmocka_unit_test(a_replay_has_a_transport_line),
 		cmocka_unit_test(paused_stands_beside_the_clock),
 		cmocka_unit_test(hostile_text_never_reaches_a_cell),
