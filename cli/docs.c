@@ -11,6 +11,7 @@
 #include "../libtelemetry/fields.h"
 #include "../libtelemetry/rollcall.h"
 #include "../libtelemetry/source.h"
+#include "../monitor/keys.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -141,6 +142,23 @@ static void print_man_verb(enum cli_verb_id id)
 		}
 }
 
+// One paragraph a key, from the table that the monitor reads keys by.
+static void print_man_keys(void)
+{
+	printf(".SH KEYS\nIn \\fBtop\\fR, \\fBreplay\\fR and \\fBrun \\-\\-top\\fR. A key means the same in "
+	       "every view; where it means nothing the foot says so.\n");
+	for (int group = 0; group < MON_GROUP_COUNT; group++) {
+		print_roff_line(".SS ", mon_key_group_title((enum mon_key_group)group), "\n");
+		for (int key = 0; key < MON_KEY_COUNT; key++) {
+			const struct mon_key_row *row = mon_key_row((enum mon_key)key);
+			if (!row || (int)row->group != group)
+				continue;
+			print_roff_line(".TP\n.B ", row->shown, "\n");
+			print_roff_line("", row->help, "\n");
+		}
+	}
+}
+
 void cli_print_man(void)
 {
 	printf(".\\\" Made by `rollcall docs --man` from cli/commands.def.\n"
@@ -158,6 +176,7 @@ void cli_print_man(void)
 	for (int id = 0; id < CLI_VERB_COUNT; id++)
 		if (!cli_verbs[id].is_hidden)
 			print_man_verb((enum cli_verb_id)id);
+	print_man_keys();
 	printf(".SH ENVIRONMENT\n");
 	for (size_t i = 0; i < cli_variables_count; i++) {
 		print_roff_line(".TP\n.B ", cli_variables[i].name, "\n");
@@ -165,6 +184,10 @@ void cli_print_man(void)
 	}
 	printf(".SH FILES\n.TP\n.I /dev/shm/rollcall\\-UID/PID.RANDOM.rcs\n"
 	       "Segment of a process, dead or alive. \\fBrollcall gc\\fR removes those of dead ones.\n"
+	       ".TP\n.I $XDG_CONFIG_HOME/rollcall/config\n"
+	       "Settings of the screens (\\fI~/.config\\fR without the variable), as lines "
+	       "\\fINAME\\fR = \\fIVALUE\\fR and comments after #. Written by the key W and by "
+	       "\\fBtop \\-\\-save\\fR, and never else.\n"
 	       ".SH EXIT STATUS\n0 when all went well, 1 when something failed, 2 when the command was used "
 	       "wrongly. \\fBrollcall run\\fR ends with the status of its command.\n");
 }
