@@ -77,7 +77,7 @@ TESTS := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/test_*.c))
 TEST_SUPPORT := $(call obj,$(wildcard tests/support/*.c))
 TEST_PROGS := $(patsubst tests/prog/%.c,$(O)/tests/prog/%,$(wildcard tests/prog/*.c))
 BENCHES := $(patsubst bench/%.c,$(O)/bench/%,$(wildcard bench/*.c)) $(O)/bench/alloc/workloads
-FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+REPLAYS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: all demo check test sanitize lint bench soak fuzz install uninstall deps docs clean help tests-built
 .DELETE_ON_ERROR:
@@ -158,6 +158,12 @@ $(O)/tests/test_alloc_%: $(O)/tests/test_alloc_%.o $(ALLOC_TESTED)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $(ALLOC_WRAPS) $^ -lcmocka $(LZ4_STATIC) -o $@
 
+# The fuzz targets without a fuzzer: their corpora, and changes of those.
+$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TEST_SUPPORT) $(O)/libtools.a $(O)/librollcall.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) $(O)/libtools.a $(O)/librollcall.a \
+		-lcmocka $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
+
 # Programs for the black-box tests: they know the public header only.
 $(O)/tests/prog/%: tests/prog/%.c libtelemetry/rollcall.h
 	$(call say,CC,$<)
@@ -180,7 +186,7 @@ $(O)/bench/alloc/workloads: bench/alloc/workloads.c $(SO)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(CFLAGS) $< -o $@ -Wl,--as-needed -L$(O) -lrollcall -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
-tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS) $(BENCHES)
+tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS) $(REPLAYS) $(BENCHES)
 
 deps:
 	$(Q)tools/deps

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The Rollcall developers
+"""The fuzzers with coverage as their guide, in a soak only: what `make fuzz` does."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from tests.blackbox.support import REPOSITORY
+
+SECONDS = os.environ.get("FUZZ_SECONDS", "60")
+
+
+@unittest.skipUnless(os.environ.get("ROLLCALL_TEST_MODE") == "soak", "only in a soak; `make fuzz` does it alone")
+class Fuzzers(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("clang"), "no clang")
+    def test_no_target_crashes(self):
+        done = subprocess.run([os.path.join(REPOSITORY, "tests", "fuzz", "run"), SECONDS], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        print("\n" + "\n".join(line for line in done.stdout.splitlines() if line.startswith("soak: ")))
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
