@@ -75,7 +75,8 @@ PROGRAMS := $(SO) $(O)/librollcall.a $(ALLOC_SO) $(if $(CLI_SRC),$(O)/rollcall) 
 
 TESTS := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/test_*.c))
 TEST_SUPPORT := $(call obj,$(wildcard tests/support/*.c))
-TEST_PROGS := $(patsubst tests/prog/%.c,$(O)/tests/prog/%,$(wildcard tests/prog/*.c))
+TEST_PROGS := $(patsubst tests/prog/%.c,$(O)/tests/prog/%,$(wildcard tests/prog/*.c)) \
+	$(patsubst tests/prog/%.c,$(O)/tests/prog/%.so,$(wildcard tests/prog/shims/*.c))
 BENCHES := $(patsubst bench/%.c,$(O)/bench/%,$(wildcard bench/*.c)) $(O)/bench/alloc/workloads
 REPLAYS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -169,6 +170,12 @@ $(O)/tests/prog/%: tests/prog/%.c libtelemetry/rollcall.h
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 -g $(WARNINGS) $(CFLAGS) -Ilibtelemetry $< -o $@ -ldl -lpthread
+
+# Preloads under which the world is worse than it is here.
+$(O)/tests/prog/shims/%.so: tests/prog/shims/%.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 -g -shared -fPIC $(filter-out -Wmissing-prototypes,$(WARNINGS)) $(CFLAGS) $< -o $@ -ldl
 
 $(O)/bench/%: $(O)/bench/%.o $(O)/libtools.a $(O)/librollcall.a
 	$(call say,LD,$@)
