@@ -28,10 +28,9 @@ static bool read_whole(int fd, void *buffer, size_t n_bytes)
 }
 
 // Everything the recorder's process does.
-static int record(const struct cli_call *call, const char *path, bool replace, int answers, int orders)
+static int record(const struct cli_call *call, const struct cli_record_options *options, int answers, int orders)
 {
 	struct cli_recording recording = {0};
-	struct timespec step = {.tv_nsec = CLI_STEP_MS * 1000000L};
 	sigset_t term;
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
@@ -43,7 +42,7 @@ static int record(const struct cli_call *call, const char *path, bool replace, i
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	int status = cli_recording_open(&recording, call, path, replace, false);
+	int status = cli_recording_open(&recording, call, options);
 	ssize_t ignored = write(answers, &status, sizeof(status));
 	(void)ignored;
 	if (status != CLI_OK)
@@ -52,13 +51,14 @@ static int record(const struct cli_call *call, const char *path, bool replace, i
 		return cli_recording_close(&recording, CLI_FAILED);
 	bool is_asked = false;
 	while (status == CLI_OK && !is_asked) {
+		struct timespec step = {.tv_nsec = cli_recording_wait_ms(&recording) * 1000000L};
 		is_asked = sigtimedwait(&term, NULL, &step) == SIGTERM;
 		status = cli_recording_step(&recording, NULL);
 	}
 	return cli_recording_close(&recording, status);
 }
 
-int cli_beside_start(const struct cli_call *call, const char *path, bool replace,
+int cli_beside_start(const struct cli_call *call, const struct cli_record_options *options,
 		     struct cli_beside *ret_beside)
 {
 	int answers[2];
@@ -75,7 +75,7 @@ int cli_beside_start(const struct cli_call *call, const char *path, bool replace
 	if (pid == 0) {
 		close(answers[0]);
 		close(orders[1]);
-		exit(record(call, path, replace, answers[1], orders[0]));
+		exit(record(call, options, answers[1], orders[0]));
 	}
 	close(answers[1]);
 	close(orders[0]);

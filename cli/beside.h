@@ -6,7 +6,7 @@
 #ifndef CLI_BESIDE_H
 #define CLI_BESIDE_H
 
-#include "commands.h"
+#include "recording.h"
 
 #include <sys/types.h>
 
@@ -17,7 +17,7 @@ struct cli_beside {
 
 // Starts it and waits until its trace is made. CLI_OK; CLI_FAILED after it has
 // said why not.
-int cli_beside_start(const struct cli_call *call, const char *path, bool replace,
+int cli_beside_start(const struct cli_call *call, const struct cli_record_options *options,
 		     struct cli_beside *ret_beside);
 
 // Says which process, and what descends from it, is to be recorded.

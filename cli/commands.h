@@ -99,6 +99,10 @@ const struct cli_verb *cli_find_verb(const char *name, const char **ret_nearest)
 int cli_number(const struct cli_call *call, enum cli_option_id option, uint64_t lowest,
 	       uint64_t highest, uint64_t *ret_value);
 
+// The same of a duration: 90 or 90s, 1.5s, 500ms, 5m, 2h, 7d.
+int cli_duration(const struct cli_call *call, enum cli_option_id option, uint64_t lowest_ns,
+		 uint64_t highest_ns, uint64_t *ret_ns);
+
 // Checks the number of operands. CLI_OK, or CLI_USAGE after having said so.
 int cli_expect_operands(const struct cli_call *call, int at_least, int at_most, const char *what);
 

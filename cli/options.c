@@ -137,6 +137,35 @@ int cli_number(const struct cli_call *call, enum cli_option_id option, uint64_t 
 	return CLI_OK;
 }
 
+// The nanoseconds of a unit, or 0.
+static double unit_ns(const char *unit)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
+	for (size_t i = 0; i < TELE_ARRAY_LEN(units); i++)
+		if (strcmp(unit, units[i].name) == 0)
+			return units[i].ns;
+	return 0;
+}
+
+int cli_duration(const struct cli_call *call, enum cli_option_id option, uint64_t lowest_ns,
+		 uint64_t highest_ns, uint64_t *ret_ns)
+{
+	const char *text = call->values[option];
+	char *end;
+	if (!text)
+		return CLI_OK;
+	double ns = strspn(text, "0123456789.") ? strtod(text, &end) : -1;
+	ns = ns >= 0 ? ns * unit_ns(end) : -1;
+	if (!(ns >= (double)lowest_ns && ns <= (double)highest_ns))
+		return cli_fail(call, CLI_USAGE, "--%s %s is not a time like 90s, 500ms, 5m or 2h",
+				cli_options[option].long_name, text);
+	*ret_ns = (uint64_t)ns;
+	return CLI_OK;
+}
+
 int cli_expect_operands(const struct cli_call *call, int at_least, int at_most, const char *what)
 {
 	if (call->n_operands < at_least)

@@ -60,21 +60,21 @@ static int prepare(const struct cli_call *call, const struct cli_run_options *op
 // ---- Beside the command ------------------------------------------------------------
 
 // Waits for the command, recording when `recording` is given.
-static void attend(struct cli_child *child, struct cli_recording *recording, uint64_t until_ns)
+// Returns how the recording ended.
+static int attend(struct cli_child *child, struct cli_recording *recording, uint64_t until_ns)
 {
 	int status = CLI_OK;
 	while (!child->is_done) {
-		cli_child_wait(child, recording ? CLI_STEP_MS : -1);
+		cli_child_wait(child, recording ? cli_recording_wait_ms(recording) : -1);
 		if (!recording)
 			continue;
 		status = cli_recording_step(recording, NULL);
 		if (status != CLI_OK || cli_now_ns() >= until_ns) {
-			cli_recording_close(recording, status);
+			status = cli_recording_close(recording, status);
 			recording = NULL;
 		}
 	}
-	if (recording)
-		cli_recording_close(recording, status);
+	return recording ? cli_recording_close(recording, status) : status;
 }
 
 static struct cli_child *watched_child;
@@ -184,11 +184,10 @@ int cli_run_command(const struct cli_call *call, const struct cli_run_options *o
 	if (options->has_top)
 		spawn.output_path = output_path;
 	cli_clean_automatically();
-	if (options->record && options->has_top)
-		status = cli_beside_start(call, options->record, options->replace, &beside);
-	else if (options->record)
-		status = cli_recording_open(&recording, call, options->record, options->replace,
-					    options->has_progress);
+	if (options->record.path && options->has_top)
+		status = cli_beside_start(call, &options->record, &beside);
+	else if (options->record.path)
+		status = cli_recording_open(&recording, call, &options->record);
 	if (status != CLI_OK) {
 		if (options->has_top)
 			unlink(output_path);
@@ -207,17 +206,17 @@ int cli_run_command(const struct cli_call *call, const struct cli_run_options *o
 	cli_beside_record(&beside, child.pid);
 	if (options->has_top)
 		monitor(call, &child, output_path);
-	attend(&child, recording.recorder ? &recording : NULL,
-	       options->seconds ? cli_now_ns() + options->seconds * 1000000000u : UINT64_MAX);
+	status = attend(&child, recording.recorder ? &recording : NULL,
+			options->record.for_ns ? cli_now_ns() + options->record.for_ns : UINT64_MAX);
 	cli_beside_end(&beside);
-	return cli_child_status(&child);
+	int ended = cli_child_status(&child);
+	return options->is_for_trace && ended == 0 ? status : ended;
 }
 
 int cli_run(const struct cli_call *call)
 {
 	struct cli_run_options options = {
-		.record = call->values[CLI_run_record],
-		.replace = call->values[CLI_run_force],
+		.record = {.path = call->values[CLI_run_record], .replace = call->values[CLI_run_force]},
 		.has_top = call->values[CLI_run_top],
 		.must_alloc = call->values[CLI_run_alloc],
 		.without_alloc = call->values[CLI_run_no_alloc],
@@ -239,9 +238,9 @@ int cli_run(const struct cli_call *call)
 		return cli_fail(call, CLI_USAGE, "--children %s is none of no, lazy and all", spawn.children);
 	if (options.must_alloc && options.without_alloc)
 		return cli_fail(call, CLI_USAGE, "--alloc and --no-alloc exclude each other; say one of them");
-	if (options.replace && !options.record)
+	if (options.record.replace && !options.record.path)
 		return cli_fail(call, CLI_USAGE, "--force replaces the FILE of --record; say --record FILE");
-	if (options.record && strcmp(options.record, "-") == 0)
+	if (options.record.path && strcmp(options.record.path, "-") == 0)
 		return cli_fail(call, CLI_USAGE, "standard output is CMD's; use `rollcall record -o -`");
 	if (options.has_top && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
 		return cli_fail(call, CLI_USAGE, "--top needs a terminal; without one use --record FILE");

@@ -7,15 +7,14 @@
 #define CLI_RUN_H
 
 #include "commands.h"
+#include "recording.h"
 #include "spawn.h"
 
 struct cli_run_options {
-	const char *record; // trace to make, or NULL
-	bool replace;
+	struct cli_record_options record;
 	bool has_top;
-	bool has_progress;
 	bool must_alloc, without_alloc, is_strict;
-	uint64_t seconds; // stop recording after so many; 0: not
+	bool is_for_trace; // the trace is what it is run for: a recording that fails is a failure
 };
 
 // Runs call->command as the options and `wanted` (whose file, words and preload

@@ -57,8 +57,12 @@ int tele_trace_sync(struct tele_trace_writer *writer, struct tele_error *ret_err
 
 uint64_t tele_trace_written_bytes(const struct tele_trace_writer *writer);
 
-// Writes the last index and the trailer, syncs and closes. Frees the writer in
-// every case. Takes NULL.
+// Writes the last index and the trailer, and syncs: after it nothing may be
+// written. May be tried again as other writes.
+int tele_trace_end(struct tele_trace_writer *writer, struct tele_error *ret_error);
+
+// The same, where it was not done, and closes. Frees the writer in every case.
+// Takes NULL.
 int tele_trace_finish(struct tele_trace_writer *writer, struct tele_error *ret_error);
 
 // ---- Reading --------------------------------------------------------------------

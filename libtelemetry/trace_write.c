@@ -29,6 +29,7 @@ struct tele_trace_writer {
 	int fd;
 	bool is_regular; // can be synced and cut back
 	bool is_owned;	 // the descriptor is ours to close
+	bool is_ended;	 // index and trailer are written
 	bool is_torn;	 // a failed write could not be cut back
 	char *path;
 	uint64_t written_bytes;
@@ -382,8 +383,10 @@ uint64_t tele_trace_written_bytes(const struct tele_trace_writer *writer)
 	return writer->written_bytes;
 }
 
-static int write_end(struct tele_trace_writer *writer, struct tele_error *ret_error)
+int tele_trace_end(struct tele_trace_writer *writer, struct tele_error *ret_error)
 {
+	if (writer->is_ended)
+		return 0;
 	if (writer->failure.code)
 		return repeat_failure(writer, ret_error);
 	if (writer->n_entries > 0 || writer->index_offset == 0) {
@@ -398,6 +401,7 @@ static int write_end(struct tele_trace_writer *writer, struct tele_error *ret_er
 	};
 	trailer.checksum = tele_crc32c(0, &trailer, offsetof(struct tele_trace_trailer, checksum));
 	int failed = append(writer, &trailer, sizeof(trailer), ret_error);
+	writer->is_ended = !failed;
 	return failed ? failed : tele_trace_sync(writer, ret_error);
 }
 
@@ -405,7 +409,7 @@ int tele_trace_finish(struct tele_trace_writer *writer, struct tele_error *ret_e
 {
 	if (!writer)
 		return 0;
-	int failed = write_end(writer, ret_error);
+	int failed = tele_trace_end(writer, ret_error);
 	if (writer->is_owned) {
 		writer->is_owned = false;
 		if (close(writer->fd) != 0 && !failed && errno != EINTR)

@@ -7,6 +7,7 @@
 
 #include "observer.h"
 
+#include "../libtelemetry/identity.h"
 #include "../libtelemetry/schema.h"
 #include "../libtelemetry/segment.h"
 
@@ -17,11 +18,13 @@
 
 #include "../libtelemetry/banned.h"
 
-enum { EVENTS_MAX = 128 };
+// An event with its text takes at most so many bytes in a block.
+enum { EVENTS_MAX = 128, EVENT_BYTES = 96 };
 
 struct rec_observer {
 	struct tele_identity identity;
-	bool is_announced; // its stream block is written
+	bool is_announced; // its stream block is written,
+	uint64_t piece;	   // in this piece
 	uint64_t next_seq;
 	uint32_t n_events;
 	struct tele_event events[EVENTS_MAX];
@@ -81,17 +84,23 @@ void rec_observer_free(struct rec_observer *observer)
 	free(observer);
 }
 
-int rec_observer_flush(struct rec_observer *observer, struct tele_trace_writer *writer,
+size_t rec_observer_bytes(const struct rec_observer *observer)
+{
+	return 2 * TELE_BLOCK_HEADER_BYTES + TELE_HEADER_WORDS * 8 + observer->n_events * EVENT_BYTES;
+}
+
+int rec_observer_flush(struct rec_observer *observer, struct rec_sink *sink,
 		       struct tele_error *ret_error)
 {
 	if (observer->n_events == 0)
 		return 0;
-	if (!observer->is_announced) {
+	if (!observer->is_announced || observer->piece != rec_sink_piece(sink)) {
 		static const uint8_t no_schema[8];
-		int result = tele_trace_write_stream(writer, &observer->identity, no_schema, 0, ret_error);
+		int result = rec_sink_stream(sink, &observer->identity, no_schema, 0, ret_error);
 		if (result < 0)
 			return result;
 		observer->is_announced = true;
+		observer->piece = rec_sink_piece(sink);
 	}
 	const struct tele_block_input input = {
 		.instance_id = observer->identity.instance_id,
@@ -108,14 +117,14 @@ int rec_observer_flush(struct rec_observer *observer, struct tele_trace_writer *
 						observer->block, observer->block_bytes);
 	TELE_ASSERT(block_bytes > 0);
 	observer->n_events = observer->n_strings = 0;
-	return tele_trace_write_block(writer, observer->block, (size_t)block_bytes, ret_error);
+	return rec_sink_block(sink, observer->block, (size_t)block_bytes, ret_error);
 }
 
 static int note(struct rec_observer *observer, struct tele_event event,
-		struct tele_trace_writer *writer, struct tele_error *ret_error)
+		struct rec_sink *sink, struct tele_error *ret_error)
 {
 	if (observer->n_events == EVENTS_MAX) {
-		int result = rec_observer_flush(observer, writer, ret_error);
+		int result = rec_observer_flush(observer, sink, ret_error);
 		if (result < 0)
 			return result;
 	}
@@ -126,7 +135,7 @@ static int note(struct rec_observer *observer, struct tele_event event,
 }
 
 int rec_observer_state(struct rec_observer *observer, const struct tele_instance *instance,
-		       struct tele_trace_writer *writer, struct tele_error *ret_error)
+		       struct rec_sink *sink, struct tele_error *ret_error)
 {
 	const struct tele_event event = {
 		.type = TELE_EVENT_STATE,
@@ -136,11 +145,11 @@ int rec_observer_state(struct rec_observer *observer, const struct tele_instance
 	observer->identity.boot_id[0] = instance->identity.boot_id[0];
 	observer->identity.boot_id[1] = instance->identity.boot_id[1];
 	observer->identity.pid_namespace = instance->identity.pid_namespace;
-	return note(observer, event, writer, ret_error);
+	return note(observer, event, sink, ret_error);
 }
 
 int rec_observer_gap(struct rec_observer *observer, const struct tele_instance *instance,
-		     uint64_t gap_from, uint64_t gap_to, struct tele_trace_writer *writer,
+		     uint64_t gap_from, uint64_t gap_to, struct rec_sink *sink,
 		     struct tele_error *ret_error)
 {
 	struct tele_event event = {
@@ -149,7 +158,7 @@ int rec_observer_gap(struct rec_observer *observer, const struct tele_instance *
 		.value = gap_to - gap_from,
 		.string_id = TELE_STRING_TRANSIENT + observer->n_strings,
 	};
-	int result = note(observer, event, writer, ret_error);
+	int result = note(observer, event, sink, ret_error);
 	if (result < 0)
 		return result;
 	// The text says whose records they were.

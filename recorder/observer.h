@@ -9,7 +9,7 @@
 #define REC_OBSERVER_H
 
 #include "../libtelemetry/source.h"
-#include "../libtelemetry/trace.h"
+#include "sink.h"
 
 struct rec_observer;
 
@@ -21,13 +21,17 @@ void rec_observer_free(struct rec_observer *observer);
 // [gap_from, gap_to) were overwritten before they could be read. Written with
 // the next flush; 0, or an error of the flush that a full buffer forces.
 int rec_observer_state(struct rec_observer *observer, const struct tele_instance *instance,
-		       struct tele_trace_writer *writer, struct tele_error *ret_error);
+		       struct rec_sink *sink, struct tele_error *ret_error);
 int rec_observer_gap(struct rec_observer *observer, const struct tele_instance *instance,
-		     uint64_t gap_from, uint64_t gap_to, struct tele_trace_writer *writer,
+		     uint64_t gap_from, uint64_t gap_to, struct rec_sink *sink,
 		     struct tele_error *ret_error);
 
+// Bytes that the next flush writes, at most. It never begins a new piece, which
+// would be one of the observer alone.
+size_t rec_observer_bytes(const struct rec_observer *observer);
+
 // Appends what was noted since the last flush.
-int rec_observer_flush(struct rec_observer *observer, struct tele_trace_writer *writer,
+int rec_observer_flush(struct rec_observer *observer, struct rec_sink *sink,
 		       struct tele_error *ret_error);
 
 #endif

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// Pieces. A full piece gets its index and trailer, then its new name, which
+// never replaces a file, and only then the next one is created: at any moment
+// each piece on the disk is a trace that can be read. The limit counts what the
+// end of the piece will need, so that a piece does not exceed it.
+
+#include "sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../libtelemetry/banned.h"
+
+enum { PIECES_MAX = 1000000 };
+
+struct rec_sink {
+	struct rec_sink_settings settings;
+	struct tele_trace_writer *writer;
+	uint64_t piece;
+	uint64_t n_blocks; // of this piece
+	uint64_t full_bytes; // of pieces before
+	uint64_t first_kept, last_kept; // numbers of full pieces; none: first > last
+	uint64_t n_dropped;
+};
+
+static int name_of(const struct rec_sink *sink, uint64_t number, char *buffer, size_t size)
+{
+	int n = snprintf(buffer, size, "%s.%llu", sink->settings.path, (unsigned long long)number);
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+static bool is_regular_or_new(const char *path)
+{
+	struct stat status;
+	return strcmp(path, "-") != 0 && (lstat(path, &status) != 0 || S_ISREG(status.st_mode));
+}
+
+int rec_sink_open(const struct rec_sink_settings *settings, struct rec_sink **ret_sink,
+		  struct tele_error *ret_error)
+{
+	if (settings->max_bytes && !is_regular_or_new(settings->path))
+		return tele_fail(ret_error, -EINVAL, "%s is not a regular file, and so cannot be recorded in pieces",
+				 settings->path);
+	struct rec_sink *sink = calloc(1, sizeof(*sink));
+	if (!sink)
+		return tele_fail(ret_error, -ENOMEM, "out of memory");
+	sink->settings = *settings;
+	sink->first_kept = 1;
+	int failed = tele_trace_create(settings->path, settings->replace, &sink->writer, ret_error);
+	if (failed) {
+		free(sink);
+		return failed;
+	}
+	*ret_sink = sink;
+	return 0;
+}
+
+uint64_t rec_sink_piece(const struct rec_sink *sink)
+{
+	return sink->piece;
+}
+
+uint64_t rec_sink_written_bytes(const struct rec_sink *sink)
+{
+	return sink->full_bytes + tele_trace_written_bytes(sink->writer);
+}
+
+uint64_t rec_sink_dropped(const struct rec_sink *sink)
+{
+	return sink->n_dropped;
+}
+
+// Removes the oldest full piece. False when there is none.
+static bool drop_oldest(struct rec_sink *sink)
+{
+	char path[4096];
+	if (sink->first_kept > sink->last_kept)
+		return false;
+	if (name_of(sink, sink->first_kept++, path, sizeof(path)) == 0 && unlink(path) == 0)
+		sink->n_dropped++;
+	return true;
+}
+
+// Whether to try a write again, the oldest piece having made room for it.
+static bool has_made_room(struct rec_sink *sink, int failed)
+{
+	bool is_full = failed == -ENOSPC || failed == -EDQUOT;
+	return is_full && sink->settings.n_keep && drop_oldest(sink) && tele_trace_go_on(sink->writer);
+}
+
+int rec_sink_stream(struct rec_sink *sink, const struct tele_identity *identity,
+		    const uint8_t *schema, size_t schema_bytes, struct tele_error *ret_error)
+{
+	int failed;
+	do
+		failed = tele_trace_write_stream(sink->writer, identity, schema, schema_bytes, ret_error);
+	while (has_made_room(sink, failed));
+	sink->n_blocks += !failed;
+	return failed;
+}
+
+int rec_sink_growth(struct rec_sink *sink, uint64_t instance_id, const uint8_t *schema, size_t from,
+		    size_t schema_bytes, struct tele_error *ret_error)
+{
+	int failed;
+	do
+		failed = tele_trace_write_growth(sink->writer, instance_id, schema, from, schema_bytes, ret_error);
+	while (has_made_room(sink, failed));
+	return failed;
+}
+
+int rec_sink_block(struct rec_sink *sink, const uint8_t *block, size_t block_bytes,
+		   struct tele_error *ret_error)
+{
+	int failed;
+	do
+		failed = tele_trace_write_block(sink->writer, block, block_bytes, ret_error);
+	while (has_made_room(sink, failed));
+	sink->n_blocks += !failed;
+	return failed;
+}
+
+int rec_sink_sync(struct rec_sink *sink, struct tele_error *ret_error)
+{
+	int failed;
+	do
+		failed = tele_trace_sync(sink->writer, ret_error);
+	while (has_made_room(sink, failed));
+	return failed;
+}
+
+// Gives the full piece the first free number.
+static int rename_piece(struct rec_sink *sink, struct tele_error *ret_error)
+{
+	char path[4096];
+	const char *from = sink->settings.path;
+	bool is_first = sink->last_kept < sink->first_kept && sink->n_dropped == 0;
+	for (uint64_t number = sink->last_kept + 1; number < PIECES_MAX; number++) {
+		int failed = name_of(sink, number, path, sizeof(path));
+		if (failed)
+			return tele_fail(ret_error, failed, "%s: %s", from, tele_strerror(failed));
+		int result = renameat2(AT_FDCWD, from, AT_FDCWD, path, RENAME_NOREPLACE);
+		if (result != 0 && (errno == EINVAL || errno == ENOSYS))
+			result = access(path, F_OK) == 0 ? (errno = EEXIST, -1) : rename(from, path);
+		if (result == 0) {
+			if (is_first)
+				sink->first_kept = number;
+			sink->last_kept = number;
+			return 0;
+		}
+		if (errno != EEXIST)
+			return tele_fail(ret_error, -errno, "cannot rename %s to %s: %s", from, path,
+					 tele_strerror(-errno));
+	}
+	return tele_fail(ret_error, -EEXIST, "%s: more than %d pieces", from, PIECES_MAX);
+}
+
+int rec_sink_end(struct rec_sink *sink, struct tele_error *ret_error)
+{
+	int failed = sink->settings.before_end ? sink->settings.before_end(sink->settings.context, ret_error) : 0;
+	while (!failed) {
+		failed = tele_trace_end(sink->writer, ret_error);
+		if (!has_made_room(sink, failed))
+			break;
+		failed = 0;
+	}
+	return failed;
+}
+
+static int next_piece(struct rec_sink *sink, struct tele_error *ret_error)
+{
+	int failed = rec_sink_end(sink, ret_error);
+	if (failed)
+		return failed;
+	uint64_t full_bytes = rec_sink_written_bytes(sink);
+	struct tele_trace_writer *full = sink->writer;
+	failed = rename_piece(sink, ret_error);
+	while (sink->settings.n_keep && sink->last_kept - sink->first_kept + 1 > sink->settings.n_keep)
+		if (!drop_oldest(sink))
+			break;
+	while (!failed) {
+		failed = tele_trace_create(sink->settings.path, false, &sink->writer, ret_error);
+		if (failed != -ENOSPC || !sink->settings.n_keep || !drop_oldest(sink))
+			break;
+		failed = 0;
+	}
+	if (failed)
+		return failed; // the full one stays open, and is closed in the end
+	sink->full_bytes = full_bytes;
+	sink->n_blocks = 0;
+	sink->piece++;
+	return tele_trace_finish(full, ret_error);
+}
+
+int rec_sink_make_room(struct rec_sink *sink, size_t n_bytes, struct tele_error *ret_error)
+{
+	uint64_t max_bytes = sink->settings.max_bytes;
+	if (max_bytes == 0 || sink->n_blocks == 0 ||
+	    tele_trace_bytes_with(sink->writer, n_bytes) <= max_bytes)
+		return 0;
+	return next_piece(sink, ret_error);
+}
+
+int rec_sink_close(struct rec_sink *sink, struct tele_error *ret_error)
+{
+	if (!sink)
+		return 0;
+	int failed = tele_trace_finish(sink->writer, ret_error);
+	free(sink);
+	return failed;
+}
