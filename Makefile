@@ -154,7 +154,7 @@ $(O)/tests/test_census_%: $(O)/tests/test_census_%.o $(call obj,$(TELE_SRC) $(CE
 # Tests of the malloc keep their own, link ours by its inner names, count its
 # mappings and stand in for the publisher (tests/alloc_shim.h).
 ALLOC_TESTED := $(filter-out $(O)/alloc/entry.o,$(ALLOC_OBJ)) $(call obj,$(TELE_SRC))
-ALLOC_WRAPS := -Wl,--wrap=alloc_sys_map,--wrap=alloc_sys_unmap,--wrap=alloc_sys_remap,--wrap=alloc_sys_discard
+ALLOC_WRAPS := -Wl,--wrap=alloc_sys_map,--wrap=alloc_sys_unmap,--wrap=alloc_sys_remap,--wrap=alloc_sys_discard,--wrap=alloc_sys_discard_many
 $(O)/tests/test_alloc_%: $(O)/tests/test_alloc_%.o $(ALLOC_TESTED)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $(ALLOC_WRAPS) $^ -lcmocka $(LZ4_STATIC) -o $@

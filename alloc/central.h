@@ -46,9 +46,4 @@ void alloc_run_give(struct alloc_span *head);
 // when it cannot.
 bool alloc_run_resize(struct alloc_span *head, size_t size_bytes);
 
-// Gives the pages of spans that stayed unassigned since the last call back to
-// the kernel, and unmaps segments that hold nothing; with `all`, those of every
-// unassigned span. Returns the bytes given back.
-size_t alloc_central_reclaim(bool all);
-
 #endif

@@ -123,6 +123,15 @@ void alloc_heap_detach(struct alloc_heap *heap, struct alloc_span *span)
 	span->place = ALLOC_PLACE_NONE;
 }
 
+#define HOLES_BYTES ((int64_t)1 << 20)
+
+bool alloc_bin_is_holey(const struct alloc_bin *bin, uint32_t class)
+{
+	const struct alloc_class *sizes = &alloc_classes[class];
+	return bin->n_holes * sizes->slot_bytes > HOLES_BYTES &&
+	       bin->n_holes * 8 > (int64_t)bin->n_spans * sizes->n_slots;
+}
+
 // Whether the first slot above the high water lies on resident pages: in a span
 // that another class had before.
 static bool is_fresh_resident(const struct alloc_span *span, uint64_t g)

@@ -62,6 +62,9 @@ struct alloc_bin {
 	uint32_t n_empty;	    // spans of warm whose slots are all free
 	uint32_t n_spans;	    // all of the class; a thief counts late
 	int64_t n_holes;	    // free slots below the high water of its spans
+	uint32_t n_taken;	    // slots that refills took since the reclaim's last pass
+	uint32_t n_wanted;	    // holes that this pass leaves for the next refills
+	uint32_t pass;		    // the pass that set it
 	// While there are many holes: slots freed at home, not to be given out
 	// again before the holes of older spans. Owner only.
 	uint32_t n_aside;
@@ -139,6 +142,11 @@ void alloc_heap_note_free(struct alloc_heap *heap, struct alloc_span *span);
 
 // Under the heap's lock: gives a span whose slots are all free to central.
 void alloc_heap_drop(struct alloc_heap *heap, struct alloc_span *span, bool idle);
+
+// Under the heap's lock: whether more than a MiB of the class and one slot in
+// eight is a hole. New blocks should then fill the holes of old spans, not the
+// slot that was freed last, and no page of a young span will be wanted soon.
+bool alloc_bin_is_holey(const struct alloc_bin *bin, uint32_t class);
 
 // Under the heap's lock: off the queue the span is on, and onto the queue its
 // free slots ask for.

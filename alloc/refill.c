@@ -18,8 +18,6 @@
 // How many orphans a refill looks at.
 #define ORPHANS_MAX 8
 
-#define HOLES_BYTES ((int64_t)1 << 20)
-
 // How often the slow path looks at the clock.
 #define POLL_EVERY 64u
 
@@ -325,6 +323,7 @@ bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class)
 		alloc_lock_take(&heap->lock);
 		alloc_remote_drain(heap, true);
 		uint32_t taken = fill(heap, class, want, !elsewhere);
+		heap->bins[class].n_taken += taken;
 		alloc_lock_drop(&heap->lock);
 		if (taken)
 			return true;
@@ -340,15 +339,6 @@ bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class)
 		assign(heap, span, class);
 		alloc_lock_drop(&heap->lock);
 	}
-}
-
-// More than a MiB of holes, and one slot in eight is one: new blocks should fill
-// those of old spans, not the slot that was freed last. Under the heap's lock.
-static bool is_holey(const struct alloc_bin *bin, uint32_t class)
-{
-	const struct alloc_class *sizes = &alloc_classes[class];
-	return bin->n_holes * sizes->slot_bytes > HOLES_BYTES &&
-	       bin->n_holes * 8 > (int64_t)bin->n_spans * sizes->n_slots;
 }
 
 // Under the heap's lock: cached slots back into their spans.
@@ -380,7 +370,7 @@ static bool spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
 		magazine->entries[i - n] = magazine->entries[i];
 	alloc_word_add(&magazine->refilled, -(uint64_t)n);
 	alloc_word_add(&magazine->word, -(uint64_t)n);
-	bool holey = is_holey(&heap->bins[class], class);
+	bool holey = alloc_bin_is_holey(&heap->bins[class], class);
 	alloc_lock_drop(&heap->lock);
 	return holey;
 }
@@ -391,7 +381,7 @@ static bool spill_aside(struct alloc_heap *heap, uint32_t class)
 	alloc_lock_take(&heap->lock);
 	give_back(heap, class, bin->aside, bin->n_aside);
 	bin->n_aside = 0;
-	bool holey = is_holey(bin, class);
+	bool holey = alloc_bin_is_holey(bin, class);
 	alloc_lock_drop(&heap->lock);
 	return holey;
 }

@@ -84,6 +84,18 @@ int alloc_sys_discard(void *at, size_t size_bytes)
 	return (int)sys_call(SYS_madvise, (long)at, (long)size_bytes, MADV_DONTNEED, 0, 0, 0);
 }
 
+#if !defined(SYS_process_madvise)
+#define SYS_process_madvise 440
+#endif
+
+// The number that means the calling thread's process, instead of a pidfd.
+#define PIDFD_OF_SELF (-10000L)
+
+int64_t alloc_sys_discard_many(const struct iovec *ranges, uint32_t n)
+{
+	return sys_call(SYS_process_madvise, PIDFD_OF_SELF, (long)ranges, (long)n, MADV_DONTNEED, 0, 0);
+}
+
 void alloc_sys_huge(void *at, size_t size_bytes, bool wanted)
 {
 	sys_call(SYS_madvise, (long)at, (long)size_bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE, 0, 0, 0);

@@ -8,6 +8,8 @@
 #ifndef ALLOC_SYS_H
 #define ALLOC_SYS_H
 
+#include <sys/uio.h>
+
 #include "../libtelemetry/base.h"
 
 // Maps private zeroed memory near hint (NULL: anywhere). NULL when refused.
@@ -25,6 +27,12 @@ int alloc_sys_guard(void *at, size_t size_bytes);
 
 // Gives the pages' memory back; they read as zero from then on. 0 or -errno.
 int alloc_sys_discard(void *at, size_t size_bytes);
+
+// The same for up to ALLOC_SYS_RANGES_MAX ranges in one call. Returns how many
+// bytes went, counted from the first range on, or -errno when none did; before
+// Linux 6.13 that is -EINVAL. A strict seccomp filter may kill for it.
+#define ALLOC_SYS_RANGES_MAX 1024u
+int64_t alloc_sys_discard_many(const struct iovec *ranges, uint32_t n);
 
 // Asks for huge pages, or for none. Refusal does not matter and is not told.
 void alloc_sys_huge(void *at, size_t size_bytes, bool wanted);

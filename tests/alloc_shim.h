@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <time.h>
 
 #include "../libtelemetry/collector.h"
@@ -23,15 +24,18 @@ static _Atomic int64_t shim_mapped_bytes;
 static _Atomic bool shim_refuses_maps;
 static _Atomic bool shim_refuses_discards;
 static _Atomic bool shim_refuses_unmaps;
+static _Atomic uint32_t shim_discards_at_once; // ranges of a batch that go at most; 0: all
 
 void *__real_alloc_sys_map(void *hint, size_t size_bytes);
 int __real_alloc_sys_unmap(void *at, size_t size_bytes);
 void *__real_alloc_sys_remap(void *at, size_t old_bytes, size_t new_bytes);
 int __real_alloc_sys_discard(void *at, size_t size_bytes);
+int64_t __real_alloc_sys_discard_many(const struct iovec *ranges, uint32_t n);
 void *__wrap_alloc_sys_map(void *hint, size_t size_bytes);
 int __wrap_alloc_sys_unmap(void *at, size_t size_bytes);
 void *__wrap_alloc_sys_remap(void *at, size_t old_bytes, size_t new_bytes);
 int __wrap_alloc_sys_discard(void *at, size_t size_bytes);
+int64_t __wrap_alloc_sys_discard_many(const struct iovec *ranges, uint32_t n);
 
 // The thread sanitizer keeps what it knew of addresses whose mapping went by a
 // direct call, and breaks: under it nothing is unmapped, so none comes back.
@@ -86,6 +90,15 @@ void *__wrap_alloc_sys_remap(void *at, size_t old_bytes, size_t new_bytes)
 int __wrap_alloc_sys_discard(void *at, size_t size_bytes)
 {
 	return shim_refuses_discards ? -22 : __real_alloc_sys_discard(at, size_bytes);
+}
+
+int64_t __wrap_alloc_sys_discard_many(const struct iovec *ranges, uint32_t n)
+{
+	if (shim_refuses_discards)
+		return -22;
+	if (shim_discards_at_once && shim_discards_at_once < n)
+		n = shim_discards_at_once; // as the kernel, where a range in the middle is locked
+	return __real_alloc_sys_discard_many(ranges, n);
 }
 
 #define SHIM_COLLECTORS 128

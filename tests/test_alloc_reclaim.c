@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// How pages go back: by whole batches, and by passes of the slow path's own.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc_shim.h"
+
+#include "../alloc/alloc.h"
+#include "../alloc/audit.h"
+#include "../alloc/config.h"
+#include "../alloc/reclaim.h"
+#include "../alloc/walk.h"
+
+static struct alloc_books read_books(void)
+{
+	struct alloc_reading reading;
+	alloc_walk(&reading, NULL);
+	assert_true(alloc_books_balanced(&reading.books));
+	return reading.books;
+}
+
+static void audit(void)
+{
+	const char *difference = "";
+	if (alloc_audit(&difference))
+		fail_msg("audit: %s", difference);
+}
+
+static void a_batch_of_discards_may_stop_half_way(void **state)
+{
+	(void)state;
+	enum { N = 20000 };
+	static void *blocks[N];
+	alloc_trim(0);
+	for (int i = 0; i < N; i++) {
+		blocks[i] = alloc_malloc(1024);
+		memset(blocks[i], 1, 1024);
+	}
+	for (int i = 0; i < N; i++)
+		if (i % 8 > 3) {
+			alloc_free(blocks[i]);
+			blocks[i] = NULL;
+		}
+	uint64_t decay_ns = alloc_config.decay_ns;
+	alloc_config.decay_ns = 1;
+	shim_discards_at_once = 3;
+	for (int pass = 0; pass < 2; pass++) {
+		usleep(5000); // the clock is coarse
+		alloc_reclaim_tick(true);
+	}
+	shim_discards_at_once = 0;
+	alloc_config.decay_ns = decay_ns;
+	struct alloc_books half = read_books();
+	assert_true(half.returned_bytes > (size_t)N * 1024 / 3);
+	audit(); // no page that the books call returned is resident
+	for (int i = 0; i < N; i++)
+		alloc_free(blocks[i]);
+	alloc_trim(0);
+}
+
+int main(void)
+{
+	alloc_free(alloc_malloc(1));
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_batch_of_discards_may_stop_half_way),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
