@@ -89,11 +89,27 @@ struct census_device {
 	struct census_level level;
 	_Atomic uint64_t name_id; // 0: never given
 	_Atomic uint64_t uuid_id;
+	_Atomic uint32_t own;	// CENSUS_OWN_*: what the program counts itself
+	_Atomic uint64_t driver_contexts, driver_modules; // of the driver, in the counts above
 	_Atomic uint64_t memory_seq; // of memory[2][3]: used, total, observed at
 	_Atomic uint64_t memory[2][3];
 };
 
 extern struct census_device census_devices[CENSUS_SLOTS];
+
+enum { CENSUS_OWN_POOLS = 1, CENSUS_OWN_CONTEXTS = 2, CENSUS_OWN_MODULES = 4 };
+
+static inline bool census_device_is_own(unsigned slot, uint32_t what)
+{
+	return atomic_load_explicit(&census_devices[slot].own, memory_order_relaxed) & what;
+}
+
+// Says that the program counts something of a device itself. True the first time.
+static inline bool census_device_make_own(unsigned slot, uint32_t what)
+{
+	return TELE_UNLIKELY(!census_device_is_own(slot, what)) &&
+	       !(atomic_fetch_or_explicit(&census_devices[slot].own, what, memory_order_relaxed) & what);
+}
 
 // The slot of a device (>= 0), which this call may name for the first time; it
 // then registers the device's section. Any thread, without a lock held.

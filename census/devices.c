@@ -14,6 +14,7 @@
 // sees the creation of.
 
 #include "census.h"
+#include "driver.h"
 
 #include <errno.h>
 
@@ -112,7 +113,36 @@ uint64_t census_devices_uncounted(void)
 
 // ---- Contexts and modules -------------------------------------------------------------
 
-static int count(int device, size_t member_offset)
+// Offsets in struct census_device of what is counted alike.
+struct kind {
+	size_t made, gone, of_driver;
+	uint32_t own;
+};
+static const struct kind contexts = {
+	offsetof(struct census_device, contexts_created),
+	offsetof(struct census_device, contexts_released),
+	offsetof(struct census_device, driver_contexts),
+	CENSUS_OWN_CONTEXTS,
+};
+static const struct kind modules = {
+	offsetof(struct census_device, modules_loaded),
+	offsetof(struct census_device, modules_unloaded),
+	offsetof(struct census_device, driver_modules),
+	CENSUS_OWN_MODULES,
+};
+
+static _Atomic uint64_t *count_at(unsigned slot, size_t offset)
+{
+	return (_Atomic uint64_t *)(void *)((char *)&census_devices[slot] + offset);
+}
+
+// Release, for read_slot's acquire: see the head of the file.
+static void add_to(unsigned slot, size_t offset, uint64_t n)
+{
+	atomic_fetch_add_explicit(count_at(slot, offset), n, memory_order_release);
+}
+
+static int count(int device, const struct kind *kind, bool is_made)
 {
 	tele_publisher_touch();
 	if (device < 0) {
@@ -120,31 +150,78 @@ static int count(int device, size_t member_offset)
 		return -EINVAL;
 	}
 	census_use();
-	char *record = (char *)&census_devices[census_device_slot(device)];
-	// Release, for read_slot's acquire: see the head of the file.
-	atomic_fetch_add_explicit((_Atomic uint64_t *)(void *)(record + member_offset), 1,
-				  memory_order_release);
+	unsigned slot = census_device_slot(device);
+	if (!census_device_is_own(slot, kind->own)) {
+		pthread_mutex_lock(&lock);
+		// What the driver was seen to hold goes: the program counts from here on.
+		if (census_device_make_own(slot, kind->own))
+			add_to(slot, kind->gone,
+			       atomic_exchange_explicit(count_at(slot, kind->of_driver), 0,
+							memory_order_relaxed));
+		pthread_mutex_unlock(&lock);
+	}
+	add_to(slot, is_made ? kind->made : kind->gone, 1);
 	return 0;
+}
+
+// The same for what was seen at the driver's calls; seldom enough for a lock.
+static void count_driver(int device, const struct kind *kind, bool is_made)
+{
+	if (device < 0)
+		return;
+	census_use();
+	unsigned slot = census_device_slot(device);
+	pthread_mutex_lock(&lock);
+	if (!census_device_is_own(slot, kind->own)) {
+		add_to(slot, is_made ? kind->made : kind->gone, 1);
+		add_to(slot, kind->of_driver, is_made ? 1 : UINT64_MAX);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void rollcall_driver_context_made(int device)
+{
+	count_driver(device, &contexts, true);
+}
+
+void rollcall_driver_context_gone(int device)
+{
+	count_driver(device, &contexts, false);
+}
+
+void rollcall_driver_module_made(int device)
+{
+	count_driver(device, &modules, true);
+}
+
+void rollcall_driver_module_gone(int device)
+{
+	count_driver(device, &modules, false);
+}
+
+void rollcall_driver_started(void)
+{
+	tele_publisher_touch();
 }
 
 int rollcall_context_created(int device)
 {
-	return count(device, offsetof(struct census_device, contexts_created));
+	return count(device, &contexts, true);
 }
 
 int rollcall_context_released(int device)
 {
-	return count(device, offsetof(struct census_device, contexts_released));
+	return count(device, &contexts, false);
 }
 
 int rollcall_module_loaded(int device)
 {
-	return count(device, offsetof(struct census_device, modules_loaded));
+	return count(device, &modules, true);
 }
 
 int rollcall_module_unloaded(int device)
 {
-	return count(device, offsetof(struct census_device, modules_unloaded));
+	return count(device, &modules, false);
 }
 
 // ---- What is told of a device ------------------------------------------------------------
@@ -217,6 +294,9 @@ static void reset_device(struct census_device *record)
 	atomic_store_explicit(&record->name_id, 0, memory_order_relaxed);
 	atomic_store_explicit(&record->uuid_id, 0, memory_order_relaxed);
 	atomic_store_explicit(&record->memory_seq, 0, memory_order_relaxed);
+	atomic_store_explicit(&record->own, 0, memory_order_relaxed);
+	atomic_store_explicit(&record->driver_contexts, 0, memory_order_relaxed);
+	atomic_store_explicit(&record->driver_modules, 0, memory_order_relaxed);
 }
 
 void census_devices_reset(void)

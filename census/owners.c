@@ -14,6 +14,7 @@
 // sequentially consistent accesses). The record is then freed.
 
 #include "census.h"
+#include "driver.h"
 
 #include <errno.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static uint32_t first_free; // index + 1
 static struct census_map index_of_id; // of open owners
 static uint64_t last_id;
 static _Atomic uint64_t n_open;
+static _Atomic uint64_t n_closed;
 static _Atomic uint32_t sections[SECTIONS]; // record index + 1; 0 unused
 static bool section_is_known[SECTIONS];	    // to the publisher
 static _Atomic bool names_are_full;
@@ -200,6 +202,7 @@ int rollcall_owner_close(uint64_t id)
 		// Pairs with the load in census_owner_is_open, by way of the shards' locks.
 		atomic_store_explicit(&record_at(index)->state, CLOSING, memory_order_relaxed);
 		atomic_fetch_sub_explicit(&n_open, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&n_closed, 1, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&lock);
 	if (!found)
@@ -269,6 +272,11 @@ void census_owner_take(uint32_t index, unsigned shard, uint64_t bytes)
 }
 
 // ---- Reading ------------------------------------------------------------------------------
+
+uint64_t rollcall_driver_owners_closed(void)
+{
+	return atomic_load_explicit(&n_closed, memory_order_relaxed);
+}
 
 uint64_t census_owners_open(void)
 {

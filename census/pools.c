@@ -11,8 +11,13 @@
 // allocated - freed = live in every reading of a cell. Relabelling moves the
 // live counts and leaves `allocated` with the label of the first recording:
 // cumulative counts never fall.
+//
+// Pools seen at the driver's calls (driver.h) lie in the same tables, marked as
+// such, until the program records a pool of that device itself: they are then
+// swept out, counted as freed.
 
 #include "census.h"
+#include "driver.h"
 
 #include <errno.h>
 
@@ -30,6 +35,7 @@ static struct shard shards[CENSUS_SHARDS] = {
 };
 _Alignas(4096) struct census_cell census_cells[CENSUS_SLOTS][CENSUS_SHARDS];
 _Alignas(64) struct census_level census_level_all;
+static _Atomic(rollcall_driver_find_fn) driver_find;
 
 #define WORD(member) (offsetof(struct census_counts, member) / sizeof(uint64_t))
 
@@ -137,6 +143,63 @@ static int refuse(int code)
 	return code;
 }
 
+// Records a pool, or records a live one again. The driver's pools are left out
+// where the program records its own.
+static int record(const struct census_pool *pool, const struct census_tag *tag)
+{
+	uint64_t hash = census_pool_hash(pool->device, pool->pool);
+	unsigned at = (unsigned)(hash >> 60);
+	struct shard *shard = &shards[at];
+	struct census_pool new = *pool;
+	int rc = 0;
+
+	pthread_mutex_lock(&shard->lock);
+	// Under the lock: the sweep of whoever sets it comes by afterwards.
+	bool is_left_out = new.by_driver && census_device_is_own(new.slot, CENSUS_OWN_POOLS);
+	struct census_pool *entry =
+		is_left_out ? NULL
+			    : census_table_find(&shard->table, hash, new.device, new.pool, new.by_driver);
+	if (entry) {
+		struct census_pool old = *entry;
+		new.owner = old.owner;
+		new.outlived = old.outlived;
+		new.slot = old.slot;
+		apply_owner(&new, tag);
+		*entry = new;
+		move_pool(at, &old, &new);
+	} else if (!is_left_out) {
+		apply_owner(&new, tag);
+		rc = census_table_insert(&shard->table, hash, &new);
+		if (rc == 0)
+			move_pool(at, NULL, &new);
+	}
+	pthread_mutex_unlock(&shard->lock);
+	return rc;
+}
+
+// Takes out of the census what the driver was seen to hold on a device.
+static void sweep_driver(unsigned slot)
+{
+	for (unsigned at = 0; at < CENSUS_SHARDS; at++) {
+		struct shard *shard = &shards[at];
+		pthread_mutex_lock(&shard->lock);
+		for (size_t i = 0; i < shard->table.capacity;) {
+			struct census_pool *entry = &shard->table.entries[i];
+			if (!entry->used || !entry->by_driver || entry->slot != slot) {
+				i++;
+				continue;
+			}
+			struct census_pool old = *entry;
+			size_t capacity = shard->table.capacity;
+			census_table_remove(&shard->table, entry); // may bring another here
+			move_pool(at, &old, NULL);
+			if (shard->table.capacity != capacity)
+				i = 0; // it shrank: the rest has new places
+		}
+		pthread_mutex_unlock(&shard->lock);
+	}
+}
+
 int rollcall_record_pool(int device, uint64_t pool, enum rollcall_label label, uint64_t bytes)
 {
 	tele_publisher_touch();
@@ -152,41 +215,43 @@ int rollcall_record_pool(int device, uint64_t pool, enum rollcall_label label, u
 		.label = (uint8_t)(label == ROLLCALL_UNLABELLED ? tag.label : (unsigned)label),
 		.slot = (uint8_t)census_device_slot(device),
 	};
-	uint64_t hash = census_pool_hash(device, pool);
-	unsigned at = (unsigned)(hash >> 60);
-	struct shard *shard = &shards[at];
-	int rc = 0;
-
-	pthread_mutex_lock(&shard->lock);
-	struct census_pool *entry = census_table_find(&shard->table, hash, device, pool);
-	if (entry) {
-		struct census_pool old = *entry;
-		new.owner = old.owner;
-		new.outlived = old.outlived;
-		new.slot = old.slot;
-		apply_owner(&new, &tag);
-		*entry = new;
-		move_pool(at, &old, &new);
-	} else {
-		apply_owner(&new, &tag);
-		rc = census_table_insert(&shard->table, hash, &new);
-		if (rc == 0)
-			move_pool(at, NULL, &new);
-	}
-	pthread_mutex_unlock(&shard->lock);
+	if (census_device_make_own(new.slot, CENSUS_OWN_POOLS))
+		sweep_driver(new.slot);
+	int rc = record(&new, &tag);
 	return rc < 0 ? refuse(rc) : 0;
 }
 
-int rollcall_forget_pool(int device, uint64_t pool)
+int rollcall_driver_pool_made(int device, uint64_t serial, unsigned label, uint64_t bytes,
+			      bool *ret_is_pushed)
 {
-	tele_publisher_touch();
+	TELE_ASSERT(label < CENSUS_LABELS);
+	*ret_is_pushed = false;
+	if (device < 0 || bytes >= CENSUS_POOL_BYTES_MAX)
+		return refuse(-EINVAL);
 	census_use();
+	struct census_tag tag = census_tag_pushed();
+	struct census_pool new = {
+		.pool = serial,
+		.bytes = bytes,
+		.device = device,
+		.used = 1,
+		.label = (uint8_t)(tag.label != ROLLCALL_UNLABELLED ? tag.label : label),
+		.slot = (uint8_t)census_device_slot(device),
+		.by_driver = 1,
+	};
+	*ret_is_pushed = tag.label != ROLLCALL_UNLABELLED;
+	int rc = record(&new, &tag);
+	return rc < 0 ? refuse(rc) : new.label;
+}
+
+static int forget(int device, uint64_t pool, bool by_driver)
+{
 	uint64_t hash = census_pool_hash(device, pool);
 	unsigned at = (unsigned)(hash >> 60);
 	struct shard *shard = &shards[at];
 
 	pthread_mutex_lock(&shard->lock);
-	struct census_pool *entry = census_table_find(&shard->table, hash, device, pool);
+	struct census_pool *entry = census_table_find(&shard->table, hash, device, pool, by_driver);
 	int found = entry != NULL;
 	if (entry) {
 		struct census_pool old = *entry;
@@ -197,14 +262,27 @@ int rollcall_forget_pool(int device, uint64_t pool)
 	return found;
 }
 
-static bool label_on_device(int device, uint64_t pool, const struct census_tag *tag)
+int rollcall_forget_pool(int device, uint64_t pool)
+{
+	tele_publisher_touch();
+	census_use();
+	return forget(device, pool, false);
+}
+
+void rollcall_driver_pool_gone(int device, uint64_t serial)
+{
+	(void)forget(device, serial, true);
+}
+
+static bool label_on_device(int device, uint64_t pool, bool by_driver,
+			    const struct census_tag *tag)
 {
 	uint64_t hash = census_pool_hash(device, pool);
 	unsigned at = (unsigned)(hash >> 60);
 	struct shard *shard = &shards[at];
 
 	pthread_mutex_lock(&shard->lock);
-	struct census_pool *entry = census_table_find(&shard->table, hash, device, pool);
+	struct census_pool *entry = census_table_find(&shard->table, hash, device, pool, by_driver);
 	bool found = entry != NULL;
 	if (entry) {
 		struct census_pool old = *entry;
@@ -229,10 +307,20 @@ int rollcall_label_ptr(const void *ptr, enum rollcall_label label, uint64_t owne
 		return -ENOENT;
 	unsigned n = census_devices_named();
 	for (unsigned i = 0; i < n; i++) {
-		if (label_on_device(census_device_named(i), (uint64_t)(uintptr_t)ptr, &tag))
+		if (label_on_device(census_device_named(i), (uint64_t)(uintptr_t)ptr, false, &tag))
 			return 1;
 	}
-	return 0;
+	rollcall_driver_find_fn find = atomic_load_explicit(&driver_find, memory_order_acquire);
+	int device;
+	uint64_t serial;
+	return find && find((uint64_t)(uintptr_t)ptr, label != ROLLCALL_UNLABELLED, &device, &serial) &&
+	       label_on_device(device, serial, true, &tag);
+}
+
+void rollcall_driver_finder(rollcall_driver_find_fn find)
+{
+	// Pairs with the load in rollcall_label_ptr.
+	atomic_store_explicit(&driver_find, find, memory_order_release);
 }
 
 void census_pools_outlive(uint32_t owner_index)

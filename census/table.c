@@ -26,7 +26,7 @@ static uint64_t hash_of(const struct census_pool *entry)
 }
 
 struct census_pool *census_table_find(const struct census_table *table, uint64_t hash, int device,
-				      uint64_t pool)
+				      uint64_t pool, bool by_driver)
 {
 	if (!table->entries)
 		return NULL;
@@ -35,7 +35,7 @@ struct census_pool *census_table_find(const struct census_table *table, uint64_t
 		struct census_pool *entry = &table->entries[i];
 		if (!entry->used)
 			return NULL;
-		if (entry->pool == pool && entry->device == device)
+		if (entry->pool == pool && entry->device == device && entry->by_driver == by_driver)
 			return entry;
 	}
 }

@@ -19,7 +19,8 @@ struct census_pool {
 	uint8_t label;
 	uint8_t slot;	  // of the device
 	uint8_t outlived; // its owner closed before it was freed
-	uint32_t unused;
+	uint8_t by_driver; // seen at the driver's calls; numbers are apart from the program's
+	uint8_t unused[3];
 };
 
 struct census_table {
@@ -41,7 +42,7 @@ static inline uint64_t census_pool_hash(int device, uint64_t pool)
 
 // The entry of a live pool, or NULL. Valid until the next insert or remove.
 struct census_pool *census_table_find(const struct census_table *table, uint64_t hash, int device,
-				      uint64_t pool);
+				      uint64_t pool, bool by_driver);
 
 // Adds a pool that is not in the table. Returns 0, or -ENOMEM with the table
 // as it was.

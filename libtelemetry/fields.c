@@ -43,6 +43,12 @@ enum {
 	,
 	N_owner = 0
 #include "schema/owner.def"
+	,
+	N_driver = 0
+#include "schema/driver.def"
+	,
+	N_cuda = 0
+#include "schema/cuda.def"
 };
 #undef TELE_FIELD
 

@@ -83,7 +83,8 @@ enum tele_scope {
 	TELE_SCOPE_PROCESS,
 	TELE_SCOPE_DEVICE,
 	TELE_SCOPE_CLASS,
-	TELE_SCOPE_OWNER
+	TELE_SCOPE_OWNER,
+	TELE_SCOPE_LIBRARY
 };
 
 // Section numbers: the order of sections.def, and what the wire carries.
@@ -132,6 +133,12 @@ struct tele_class_values {
 };
 struct tele_owner_values {
 #include "schema/owner.def"
+};
+struct tele_driver_values {
+#include "schema/driver.def"
+};
+struct tele_cuda_values {
+#include "schema/cuda.def"
 };
 #undef TELE_FIELD
 

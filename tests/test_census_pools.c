@@ -409,7 +409,7 @@ IN_CHILD(the_table_finds_all_after_any_removals)
 		random ^= random << 13, random ^= random >> 7, random ^= random << 17;
 		unsigned pool = (unsigned)(random >> 20) % 4096;
 		uint64_t hash = census_pool_hash(0, pool);
-		struct census_pool *entry = census_table_find(&table, hash, 0, pool);
+		struct census_pool *entry = census_table_find(&table, hash, 0, pool, false);
 		CHECK((entry != NULL) == is_in[pool]);
 		if (entry)
 			census_table_remove(&table, entry);
@@ -419,7 +419,7 @@ IN_CHILD(the_table_finds_all_after_any_removals)
 	}
 	for (unsigned pool = 0; pool < 4096; pool++) {
 		struct census_pool *entry =
-			census_table_find(&table, census_pool_hash(0, pool), 0, pool);
+			census_table_find(&table, census_pool_hash(0, pool), 0, pool, false);
 		CHECK((entry != NULL) == is_in[pool]);
 		if (entry)
 			census_table_remove(&table, entry);
