@@ -223,7 +223,7 @@ static void what_liars_say_is_recorded_into_a_sound_trace(void **state)
 		if (stat(path, &file) == 0 && file.st_size > (64 << 20))
 			break;
 	}
-	if (rec_close(recorder, &error) < 0)
+	if (rec_close(recorder, NULL, &error) < 0)
 		fail_msg("%s", error.text);
 	unsigned long n_records = count_records(path);
 	assert_true(n_records > 0);
