@@ -13,21 +13,18 @@
 
 size_t alloc_page_bytes;
 struct alloc_class alloc_classes[ALLOC_CLASS_COUNT];
-uint16_t alloc_small_magazine[ALLOC_NARROW_BYTES / 16 + 1];
-uint16_t alloc_middle_magazine[ALLOC_SLOT_BYTES_MAX / 128 + 1];
+uint16_t alloc_magazine_at[ALLOC_SLOT_BYTES_MAX / 16 + 1];
 
-static uint32_t slot_bytes_of(uint32_t class)
-{
-	if (class <= 8)
-		return 16 * class;
-	if (class > 60)
-		return 16384 + 4096 * (class - 60);
-	if (class > 56)
-		return 8192 + 2048 * (class - 56);
-	uint32_t octave = (class - 9) / 8;
-	uint32_t step = (class - 9) % 8 + 1;
-	return (128u << octave) + (16u << octave) * step;
-}
+// Eight an octave, four beyond 8 KiB; and a page or half a page with a header
+// (1040, 2112, 4368), which would waste most, and which divide a span with next
+// to no rest. Each is a multiple of its distance to the one below or ends that
+// far into a page: so the last byte of a block lies on the last page of its slot.
+static const uint16_t slot_bytes_of[ALLOC_CLASS_COUNT] = {
+	0, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352, 384,
+	416, 448, 480, 512, 576, 640, 704, 768, 832, 896, 960, 1024, 1040, 1152, 1280, 1408, 1536, 1664,
+	1792, 1920, 2048, 2112, 2304, 2560, 2816, 3072, 3328, 3584, 3840, 4096, 4368, 4608, 5120, 5632,
+	6144, 6656, 7168, 7680, 8192, 10240, 12288, 14336, 16384, 20480, 24576, 28672, 32768,
+};
 
 static uint32_t magazine_slots_of(uint32_t slot_bytes)
 {
@@ -40,7 +37,7 @@ void alloc_classes_init(void)
 	alloc_page_bytes = alloc_sys_page_bytes();
 	for (uint32_t c = 1; c < ALLOC_CLASS_COUNT; c++) {
 		struct alloc_class *class = &alloc_classes[c];
-		class->slot_bytes = slot_bytes_of(c);
+		class->slot_bytes = slot_bytes_of[c];
 		// 4,095 because the counts of a word have 12 bits.
 		class->n_slots = ALLOC_SPAN_BYTES / class->slot_bytes;
 		if (class->n_slots > 4095)
@@ -54,16 +51,10 @@ void alloc_classes_init(void)
 		class->table_bytes = class->states_at + (uint32_t)tele_align_up(states_bytes, 64);
 	}
 	uint32_t c = 1;
-	for (uint32_t i = 0; i < TELE_ARRAY_LEN(alloc_small_magazine); i++) {
+	for (uint32_t i = 0; i < TELE_ARRAY_LEN(alloc_magazine_at); i++) {
 		while (alloc_classes[c].slot_bytes < i * 16)
 			c++;
-		alloc_small_magazine[i] = (uint16_t)(c * ALLOC_MAGAZINE_BYTES);
-	}
-	c = 1;
-	for (uint32_t i = 0; i < TELE_ARRAY_LEN(alloc_middle_magazine); i++) {
-		while (alloc_classes[c].slot_bytes < i * 128)
-			c++;
-		alloc_middle_magazine[i] = (uint16_t)(c * ALLOC_MAGAZINE_BYTES);
+		alloc_magazine_at[i] = (uint16_t)(c * ALLOC_MAGAZINE_BYTES);
 	}
 	TELE_ASSERT(alloc_classes[ALLOC_CLASS_COUNT - 1].slot_bytes == ALLOC_SLOT_BYTES_MAX);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// Size classes: 16 bytes apart up to 128, then eight an octave up to 32 KiB.
-// No gap is wider than 2 KiB, so a written block leaves no page of its slot
-// untouched. The tables are filled once by alloc_classes_init; until then every
-// size maps to class 0, whose magazines are always empty.
+// Size classes: 16 bytes apart up to 128, then eight an octave up to 8 KiB, four
+// up to 32 KiB. A written block leaves no page of its slot untouched. The tables
+// are filled once by alloc_classes_init; until then every size maps to class 0,
+// whose magazines are always empty.
 
 #ifndef ALLOC_CLASSES_H
 #define ALLOC_CLASSES_H
@@ -34,11 +34,10 @@ extern size_t alloc_page_bytes;
 
 extern struct alloc_class alloc_classes[ALLOC_CLASS_COUNT];
 
-// By size in steps of 16 bytes, and of 128: the class times the size of a
-// magazine, which is where a heap has the magazine of the class.
+// By size in steps of 16 bytes: the class times the size of a magazine, which is
+// where a heap has the magazine of the class.
 #define ALLOC_MAGAZINE_BYTES 32u
-extern uint16_t alloc_small_magazine[ALLOC_NARROW_BYTES / 16 + 1];
-extern uint16_t alloc_middle_magazine[ALLOC_SLOT_BYTES_MAX / 128 + 1];
+extern uint16_t alloc_magazine_at[ALLOC_SLOT_BYTES_MAX / 16 + 1];
 
 // Fills the tables. Called once, before any other thread allocates.
 void alloc_classes_init(void);
@@ -46,9 +45,7 @@ void alloc_classes_init(void);
 // The class of a request of at most ALLOC_SLOT_BYTES_MAX.
 static inline uint32_t alloc_class_of(size_t size_bytes)
 {
-	if (TELE_LIKELY(size_bytes <= ALLOC_NARROW_BYTES))
-		return alloc_small_magazine[(size_bytes + 15) >> 4] / ALLOC_MAGAZINE_BYTES;
-	return alloc_middle_magazine[(size_bytes + 127) >> 7] / ALLOC_MAGAZINE_BYTES;
+	return alloc_magazine_at[(size_bytes + 15) >> 4] / ALLOC_MAGAZINE_BYTES;
 }
 
 // The first class whose slots are multiples of `align` (a power of two) and can

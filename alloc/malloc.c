@@ -85,12 +85,12 @@ void *alloc_malloc(size_t size_bytes)
 {
 	struct alloc_heap *heap = alloc_self;
 	if (TELE_LIKELY(size_bytes <= ALLOC_NARROW_BYTES)) {
-		struct alloc_magazine *magazine = magazine_at(heap, alloc_small_magazine[(size_bytes + 15) >> 4]);
+		struct alloc_magazine *magazine = magazine_at(heap, alloc_magazine_at[(size_bytes + 15) >> 4]);
 		uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
 		if (TELE_LIKELY(word & ALLOC_MAGAZINE_COUNT))
 			return take_slot(magazine, word, size_bytes, false);
 	} else if (TELE_LIKELY(size_bytes <= ALLOC_SLOT_BYTES_MAX)) {
-		struct alloc_magazine *magazine = magazine_at(heap, alloc_middle_magazine[(size_bytes + 127) >> 7]);
+		struct alloc_magazine *magazine = magazine_at(heap, alloc_magazine_at[(size_bytes + 15) >> 4]);
 		uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
 		if (TELE_LIKELY(word & ALLOC_MAGAZINE_COUNT))
 			return take_slot(magazine, word, size_bytes, true);

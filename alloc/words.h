@@ -36,7 +36,7 @@
 #define ALLOC_ALL_PAGES 0xffffu
 
 #define ALLOC_CLASS_NONE 0u
-#define ALLOC_CLASS_COUNT 65u // classes 1 to 64 hold slots
+#define ALLOC_CLASS_COUNT 68u // classes 1 to 67 hold slots
 #define ALLOC_CLASS_RUN 120u
 
 static inline uint64_t alloc_pair_word(uint32_t slots, uint32_t slack)

@@ -17,6 +17,7 @@
 
 #include "../alloc/alloc.h"
 #include "../alloc/audit.h"
+#include "../alloc/classes.h"
 #include "../alloc/config.h"
 #include "../alloc/reclaim.h"
 #include "../alloc/walk.h"
@@ -68,10 +69,26 @@ static void a_batch_of_discards_may_stop_half_way(void **state)
 	alloc_trim(0);
 }
 
+// Else the books would call a page resident that the program never wrote.
+static void the_last_byte_of_a_block_lies_on_the_last_page_of_its_slot(void **state)
+{
+	(void)state;
+	for (uint32_t class = 1; class < ALLOC_CLASS_COUNT; class++) {
+		uint32_t slot_bytes = alloc_classes[class].slot_bytes;
+		uint32_t least_bytes = alloc_classes[class - 1].slot_bytes + 1;
+		assert_int_equal(alloc_class_of(least_bytes), class);
+		assert_int_equal(alloc_class_of(slot_bytes), class);
+		for (uint32_t slot = 0; slot < alloc_classes[class].n_slots; slot++)
+			assert_int_equal((slot * slot_bytes + least_bytes - 1) / ALLOC_PAGE_BYTES,
+					 (slot * slot_bytes + slot_bytes - 1) / ALLOC_PAGE_BYTES);
+	}
+}
+
 int main(void)
 {
 	alloc_free(alloc_malloc(1));
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_byte_of_a_block_lies_on_the_last_page_of_its_slot),
 		cmocka_unit_test(a_batch_of_discards_may_stop_half_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
