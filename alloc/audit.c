@@ -59,7 +59,7 @@ static void audit_slots(struct audit *audit, const struct alloc_span *span, uint
 	expect(audit, span->n_free == n_free, "the count of free slots is not that of the states");
 	expect(audit, alloc_pair_slots(a) - alloc_g_drained(g) == live, "A counts other slots than live states");
 	expect(audit, alloc_pair_slots(b) - alloc_g_drained(g) == parked, "B counts other slots than parked bits");
-	expect(audit, alloc_pair_slack(a) - alloc_pair_slack(b) == slack_bytes - parked_slack_bytes,
+	expect(audit, alloc_count_slack(a, b) == slack_bytes - parked_slack_bytes,
 	       "the slack of A and B is not that of the states");
 	audit->cache_bytes += (uint64_t)parked * class->slot_bytes;
 	audit->rounding_bytes += slack_bytes - parked_slack_bytes;
@@ -116,7 +116,7 @@ static void audit_magazines(struct audit *audit)
 		for (uint32_t class = 1; class < ALLOC_CLASS_COUNT; class++) {
 			const struct alloc_magazine *magazine = &heap->magazines[class];
 			audit_cached(audit, heap, magazine->entries,
-				     (uint32_t)atomic_load(&magazine->word) & ALLOC_MAGAZINE_COUNT);
+				     alloc_magazine_count(atomic_load(&magazine->word)));
 			audit_cached(audit, heap, heap->bins[class].aside, heap->bins[class].n_aside);
 		}
 	}

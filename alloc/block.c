@@ -45,8 +45,9 @@ void *alloc_big_take(size_t size_bytes, size_t align, size_t room_bytes, size_t 
 bool alloc_block_slot(struct alloc_span *span, const void *block, uint32_t *ret_slot, uint32_t *ret_state)
 {
 	uint32_t offset = (uint32_t)(uintptr_t)block & (ALLOC_SPAN_BYTES - 1);
-	uint32_t slot = alloc_slot_of(span, offset);
-	if (slot >= alloc_classes[span->class].n_slots || slot * span->slot_bytes != offset) {
+	uint64_t product = alloc_slot_product(offset, span->reciprocal);
+	uint32_t slot = alloc_slot_of(product);
+	if (slot >= alloc_classes[span->class].n_slots || !alloc_begins_slot(product, span->reciprocal)) {
 		alloc_misuse("free of a pointer into a block", block);
 		return false;
 	}

@@ -86,7 +86,7 @@ static void add_slots(struct alloc_books *books, uint64_t g, uint64_t a, uint64_
 	parked = parked < used ? parked : used;
 	uint32_t live_slots_bytes = (used - parked) * slot_bytes;
 	uint32_t cache_bytes = parked * slot_bytes;
-	int32_t slack = (int32_t)(alloc_pair_slack(a) - alloc_pair_slack(b));
+	int32_t slack = (int32_t)alloc_count_slack(a, b);
 	uint32_t slack_bytes = slack < 0 ? 0 : (uint32_t)slack;
 	if (slack_bytes > live_slots_bytes)
 		slack_bytes = live_slots_bytes;

@@ -14,15 +14,10 @@
 #define ALLOC_NARROW_BYTES 1024u // slots up to this size keep their slack in one byte
 #define ALLOC_SLOT_BYTES_MAX 32768u
 
-// States of a slot: free, held by its owner's magazine, or slack + ALLOC_STATE_LIVE.
-#define ALLOC_STATE_FREE 0u
-#define ALLOC_STATE_CACHED 1u
-#define ALLOC_STATE_LIVE 2u
-
 struct alloc_class {
 	uint32_t slot_bytes;
 	uint32_t n_slots;
-	uint32_t reciprocal;	 // offset * reciprocal >> 32 is the slot
+	uint32_t reciprocal;	 // 2^32 / slot_bytes, rounded up; see alloc_slot_of
 	uint32_t slack_max_bytes; // the most a slot of the class can remember
 	uint32_t magazine_slots; // how many free slots a thread keeps
 	uint32_t table_bytes;	 // bits for foreign frees, then one state a slot

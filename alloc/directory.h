@@ -42,14 +42,18 @@ void alloc_directory_remove(struct alloc_segment *segment);
 // The segment that holds the address, or NULL. Follows the chain.
 struct alloc_segment *alloc_directory_find(uintptr_t at);
 
-static inline struct alloc_segment *alloc_directory_lookup(uintptr_t at)
+// The same for the newest segment of a lookup slot, which also says how far in
+// the address lies. An address below the first segment may find a segment that
+// is not mapped now.
+static inline struct alloc_segment *alloc_directory_lookup(uintptr_t at, uintptr_t *ret_offset)
 {
 	struct alloc_segment *segment = atomic_load_explicit(
 		&alloc_lookup[(at >> ALLOC_SEGMENT_SHIFT) % ALLOC_LOOKUP_SLOTS], memory_order_acquire);
-	if (TELE_LIKELY(segment && atomic_load_explicit(&segment->base, memory_order_relaxed) ==
-					   (at & ~(ALLOC_SEGMENT_BYTES - 1))))
-		return segment;
-	return NULL;
+	if (TELE_UNLIKELY(!segment))
+		return NULL;
+	uintptr_t offset = at ^ atomic_load_explicit(&segment->base, memory_order_relaxed);
+	*ret_offset = offset;
+	return TELE_LIKELY(offset < ALLOC_SEGMENT_BYTES) ? segment : NULL;
 }
 
 #endif

@@ -33,10 +33,9 @@ static inline uint32_t alloc_entry_slot(uint64_t entry)
 	return (uint32_t)entry & 0xffff;
 }
 
-// `word` counts the entries in its low 12 bits and all takings above them, so
-// that one addition does both.
-#define ALLOC_MAGAZINE_COUNT 4095u
-#define ALLOC_MAGAZINE_TAKEN ((uint64_t)1 << 12)
+// `word` has the length of the entries in its low 16 bits and counts all takings
+// above them, so that one addition does both.
+#define ALLOC_MAGAZINE_TAKEN ((uint64_t)1 << 16)
 
 // A free slot in a magazine. The address is kept although it follows from the
 // place: what a malloc returns then hangs on one load.
@@ -48,12 +47,28 @@ struct alloc_free_slot {
 struct alloc_magazine {
 	_Atomic uint64_t word;
 	struct alloc_free_slot *entries;
-	uint32_t slot_bytes;
-	uint32_t room; // entries a free may leave in it; 0: frees go aside
+	uint32_t state_base; // less a requested size it is the state of its slot
+	uint32_t room_bytes; // of entries a free may leave in it; 0: frees go aside
 	_Atomic uint64_t refilled; // entries brought less entries taken away by the slow path
 };
 
 _Static_assert(sizeof(struct alloc_magazine) == ALLOC_MAGAZINE_BYTES, "the lookup tables count in these");
+
+static inline size_t alloc_magazine_bytes(uint64_t word)
+{
+	return (uint16_t)word;
+}
+
+static inline uint32_t alloc_magazine_count(uint64_t word)
+{
+	return (uint32_t)(alloc_magazine_bytes(word) / sizeof(struct alloc_free_slot));
+}
+
+// What to add to the word for so many entries more.
+static inline uint64_t alloc_magazine_entries(uint64_t n)
+{
+	return n * sizeof(struct alloc_free_slot);
+}
 
 struct alloc_bin {
 	struct alloc_span *current; // refills come from here

@@ -33,24 +33,27 @@ static inline struct alloc_magazine *magazine_at(struct alloc_heap *heap, size_t
 	return magazine;
 }
 
+// Where the entries that `word` speaks of end.
+static inline struct alloc_free_slot *entries_end(const struct alloc_magazine *magazine, uint64_t word)
+{
+	return (struct alloc_free_slot *)(void *)((unsigned char *)magazine->entries + alloc_magazine_bytes(word));
+}
+
 // Out of the magazine, which has an entry, into the books.
 static inline void *take_slot(struct alloc_magazine *magazine, uint64_t word, size_t size_bytes, bool wide)
 {
-	size_t n = word & ALLOC_MAGAZINE_COUNT;
-	struct alloc_free_slot *entry = &magazine->entries[n - 1];
+	const struct alloc_free_slot *entry = entries_end(magazine, word) - 1;
 	unsigned char *block = entry->block;
 	uint64_t place = entry->place;
-	atomic_store_explicit(&magazine->word, word + ALLOC_MAGAZINE_TAKEN - 1, memory_order_release);
+	atomic_store_explicit(&magazine->word, word + ALLOC_MAGAZINE_TAKEN - sizeof(*entry), memory_order_release);
 	struct alloc_span *span = alloc_entry_span(place);
 	size_t slot = place & 0xffff;
-	size_t slack_bytes = magazine->slot_bytes - size_bytes;
+	size_t state = magazine->state_base - size_bytes;
 	if (wide)
-		atomic_store_explicit(&((_Atomic uint16_t *)span->states)[slot],
-				      (uint16_t)(slack_bytes + ALLOC_STATE_LIVE), memory_order_relaxed);
+		atomic_store_explicit(&((_Atomic uint16_t *)span->states)[slot], (uint16_t)state, memory_order_relaxed);
 	else
-		atomic_store_explicit(&span->states[slot], (uint8_t)(slack_bytes + ALLOC_STATE_LIVE),
-				      memory_order_relaxed);
-	alloc_word_add(&span->a, (slack_bytes << 32) + 1);
+		atomic_store_explicit(&span->states[slot], (uint8_t)state, memory_order_relaxed);
+	alloc_word_add(&span->a, (state << 32) + 1);
 	return block;
 }
 
@@ -60,8 +63,9 @@ void *alloc_take_slot(uint32_t class, size_t size_bytes)
 	for (;;) {
 		struct alloc_magazine *magazine = &heap->magazines[class];
 		uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
-		if (TELE_LIKELY(word & ALLOC_MAGAZINE_COUNT))
-			return take_slot(magazine, word, size_bytes, magazine->slot_bytes > ALLOC_NARROW_BYTES);
+		if (TELE_LIKELY(alloc_magazine_bytes(word)))
+			return take_slot(magazine, word, size_bytes,
+					 magazine->state_base > ALLOC_NARROW_BYTES + ALLOC_STATE_LIVE);
 		if (!alloc_heap_refill(heap, class))
 			return alloc_no_memory(size_bytes);
 	}
@@ -87,12 +91,12 @@ void *alloc_malloc(size_t size_bytes)
 	if (TELE_LIKELY(size_bytes <= ALLOC_NARROW_BYTES)) {
 		struct alloc_magazine *magazine = magazine_at(heap, alloc_magazine_at[(size_bytes + 15) >> 4]);
 		uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
-		if (TELE_LIKELY(word & ALLOC_MAGAZINE_COUNT))
+		if (TELE_LIKELY(alloc_magazine_bytes(word)))
 			return take_slot(magazine, word, size_bytes, false);
 	} else if (TELE_LIKELY(size_bytes <= ALLOC_SLOT_BYTES_MAX)) {
 		struct alloc_magazine *magazine = magazine_at(heap, alloc_magazine_at[(size_bytes + 15) >> 4]);
 		uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
-		if (TELE_LIKELY(word & ALLOC_MAGAZINE_COUNT))
+		if (TELE_LIKELY(alloc_magazine_bytes(word)))
 			return take_slot(magazine, word, size_bytes, true);
 	}
 	return malloc_slow(size_bytes);
@@ -154,11 +158,11 @@ static __attribute__((noinline)) void free_misused(struct alloc_span *span, void
 static inline void put_entry(struct alloc_magazine *magazine, uint64_t word, void *block, struct alloc_span *span,
 			     size_t slot)
 {
-	struct alloc_free_slot *entry = &magazine->entries[word & ALLOC_MAGAZINE_COUNT];
+	struct alloc_free_slot *entry = entries_end(magazine, word);
 	entry->block = block;
 	entry->place = (uint64_t)(uintptr_t)span << 16 | slot;
 	// After the entry, for a fork that copies this thread in between.
-	atomic_store_explicit(&magazine->word, word + 1, memory_order_release);
+	atomic_store_explicit(&magazine->word, word + sizeof(*entry), memory_order_release);
 }
 
 static __attribute__((noinline)) void put_slowly(struct alloc_heap *heap, void *block, struct alloc_span *span,
@@ -172,10 +176,10 @@ static __attribute__((noinline)) void put_slowly(struct alloc_heap *heap, void *
 
 static inline void free_home(struct alloc_heap *heap, void *block, struct alloc_span *span, size_t slot, size_t state)
 {
-	alloc_word_add(&span->a, -(((state - ALLOC_STATE_LIVE) << 32) + 1));
+	alloc_word_add(&span->a, -((state << 32) + 1));
 	struct alloc_magazine *magazine = magazine_at(heap, span->magazine_offset);
 	uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
-	if (TELE_UNLIKELY((word & ALLOC_MAGAZINE_COUNT) >= magazine->room))
+	if (TELE_UNLIKELY(alloc_magazine_bytes(word) >= magazine->room_bytes))
 		put_slowly(heap, block, span, slot);
 	else
 		put_entry(magazine, word, block, span, slot);
@@ -183,26 +187,27 @@ static inline void free_home(struct alloc_heap *heap, void *block, struct alloc_
 
 void alloc_free(void *block)
 {
-	uintptr_t at = (uintptr_t)block;
-	struct alloc_segment *segment = alloc_directory_lookup(at);
+	uintptr_t at = (uintptr_t)block, segment_offset;
+	struct alloc_segment *segment = alloc_directory_lookup(at, &segment_offset);
 	if (TELE_UNLIKELY(!segment)) {
 		free_slow(block);
 		return;
 	}
-	struct alloc_span *span = alloc_span_of(segment, at);
+	struct alloc_span *span = alloc_span_of(segment, segment_offset);
 	ONE_POINTER(span);
 	struct alloc_heap *heap = alloc_self;
 	if (TELE_UNLIKELY(atomic_load_explicit(&span->heap, memory_order_relaxed) != heap)) {
 		free_slow(block);
 		return;
 	}
-	uint32_t offset = (uint32_t)at & (ALLOC_SPAN_BYTES - 1);
-	size_t slot = alloc_slot_of(span, offset);
-	if (TELE_UNLIKELY((uint32_t)slot * span->slot_bytes != offset)) {
+	uint32_t reciprocal = span->reciprocal;
+	uint64_t product = alloc_slot_product((uint32_t)at & (ALLOC_SPAN_BYTES - 1), reciprocal);
+	size_t slot = alloc_slot_of(product);
+	if (TELE_UNLIKELY(!alloc_begins_slot(product, reciprocal))) {
 		free_misused(span, block);
 		return;
 	}
-	if (TELE_LIKELY(span->slot_bytes <= ALLOC_NARROW_BYTES)) {
+	if (TELE_LIKELY(reciprocal >= ALLOC_NARROW_RECIPROCAL)) {
 		_Atomic uint8_t *narrow = &span->states[slot];
 		size_t state = atomic_load_explicit(narrow, memory_order_relaxed);
 		if (TELE_UNLIKELY(state < ALLOC_STATE_LIVE)) {

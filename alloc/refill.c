@@ -155,7 +155,7 @@ static uint32_t take_slots(struct alloc_span *span, struct alloc_bin *bin, struc
 {
 	alloc_remote_fold(span);
 	uint64_t g = alloc_g_read(span);
-	uint32_t n = (uint32_t)atomic_load_explicit(&magazine->word, memory_order_relaxed) & ALLOC_MAGAZINE_COUNT;
+	uint32_t n = alloc_magazine_count(atomic_load_explicit(&magazine->word, memory_order_relaxed));
 	struct taking taking = {
 		.span = span,
 		.bin = bin,
@@ -174,7 +174,7 @@ static uint32_t take_slots(struct alloc_span *span, struct alloc_bin *bin, struc
 	span->idle &= (uint16_t)~taking.touched;
 	alloc_g_write(span, alloc_g_word(span->class, alloc_g_kept(g), taking.resident, taking.ever, taking.high, 0));
 	alloc_word_add(&magazine->refilled, taking.taken);
-	alloc_word_add(&magazine->word, taking.taken);
+	alloc_word_add(&magazine->word, alloc_magazine_entries(taking.taken));
 	return taking.taken;
 }
 
@@ -304,7 +304,7 @@ static bool ready_magazine(struct alloc_magazine *magazine, uint32_t class)
 	magazine->entries = alloc_meta_take(room * sizeof(struct alloc_free_slot));
 	if (!magazine->entries)
 		return false;
-	magazine->room = room;
+	magazine->room_bytes = (uint32_t)alloc_magazine_entries(room);
 	return true;
 }
 
@@ -362,14 +362,14 @@ static bool spill(struct alloc_heap *heap, uint32_t class, uint32_t n)
 {
 	struct alloc_magazine *magazine = &heap->magazines[class];
 	uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
-	uint32_t count = (uint32_t)word & ALLOC_MAGAZINE_COUNT;
+	uint32_t count = alloc_magazine_count(word);
 	TELE_ASSERT(n <= count);
 	alloc_lock_take(&heap->lock);
 	give_back(heap, class, magazine->entries, n);
 	for (uint32_t i = n; i < count; i++)
 		magazine->entries[i - n] = magazine->entries[i];
 	alloc_word_add(&magazine->refilled, -(uint64_t)n);
-	alloc_word_add(&magazine->word, -(uint64_t)n);
+	alloc_word_add(&magazine->word, -alloc_magazine_entries(n));
 	bool holey = alloc_bin_is_holey(&heap->bins[class], class);
 	alloc_lock_drop(&heap->lock);
 	return holey;
@@ -390,23 +390,22 @@ bool alloc_heap_make_room(struct alloc_heap *heap, uint32_t class, struct alloc_
 {
 	struct alloc_magazine *magazine = &heap->magazines[class];
 	struct alloc_bin *bin = &heap->bins[class];
-	if (magazine->room) {
-		uint32_t count = (uint32_t)atomic_load_explicit(&magazine->word, memory_order_relaxed) &
-				 ALLOC_MAGAZINE_COUNT;
+	if (magazine->room_bytes) {
+		uint32_t count = alloc_magazine_count(atomic_load_explicit(&magazine->word, memory_order_relaxed));
 		if (!spill(heap, class, (count + 1) / 2))
 			return false;
 		if (!bin->aside)
 			bin->aside = alloc_meta_take(ALLOC_ASIDE_SLOTS * sizeof(struct alloc_free_slot));
 		if (!bin->aside)
 			return false;
-		magazine->room = 0;
+		magazine->room_bytes = 0;
 	}
 	bin->aside[bin->n_aside] = slot;
 	// As if it went straight into its span: takings less refills count it.
 	alloc_word_add(&magazine->refilled, -(uint64_t)1);
 	atomic_signal_fence(memory_order_release);
 	if (++bin->n_aside == ALLOC_ASIDE_SLOTS && !spill_aside(heap, class))
-		magazine->room = alloc_classes[class].magazine_slots;
+		magazine->room_bytes = (uint32_t)alloc_magazine_entries(alloc_classes[class].magazine_slots);
 	return true;
 }
 
@@ -415,7 +414,7 @@ void alloc_heap_flush(struct alloc_heap *heap)
 	alloc_remote_flush(heap);
 	for (uint32_t c = 1; c < ALLOC_CLASS_COUNT; c++) {
 		uint64_t word = atomic_load_explicit(&heap->magazines[c].word, memory_order_relaxed);
-		uint32_t count = (uint32_t)word & ALLOC_MAGAZINE_COUNT;
+		uint32_t count = alloc_magazine_count(word);
 		if (count)
 			spill(heap, c, count);
 		if (heap->bins[c].n_aside)

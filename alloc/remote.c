@@ -49,14 +49,14 @@ static void set_bit(struct alloc_span *span, uint32_t slot, uint32_t slack_bytes
 	uint64_t before = atomic_fetch_or(&span->remote[slot >> 6], bit);
 	if (TELE_UNLIKELY(before & bit)) {
 		// B has counted it twice: take one back.
-		atomic_fetch_sub_explicit(&span->b, alloc_pair_word(1, slack_bytes), memory_order_relaxed);
+		atomic_fetch_sub_explicit(&span->b, alloc_count_word(1, slack_bytes), memory_order_relaxed);
 		alloc_misuse("double free", span->base + (size_t)slot * span->slot_bytes);
 	}
 }
 
 void alloc_remote_hand_over(struct alloc_span *span, uint32_t slot, uint32_t slack_bytes)
 {
-	atomic_fetch_add_explicit(&span->b, alloc_pair_word(1, slack_bytes), memory_order_release);
+	atomic_fetch_add_explicit(&span->b, alloc_count_word(1, slack_bytes), memory_order_release);
 	set_bit(span, slot, slack_bytes);
 	mail_span(span);
 }
@@ -88,7 +88,7 @@ void alloc_remote_flush(struct alloc_heap *heap)
 	}
 	for (uint32_t k = 0; k < n_groups; k++) {
 		struct group *group = &groups[order[k]];
-		atomic_fetch_add_explicit(&group->span->b, alloc_pair_word(group->slots, group->slack_bytes),
+		atomic_fetch_add_explicit(&group->span->b, alloc_count_word(group->slots, group->slack_bytes),
 					  memory_order_release);
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -123,7 +123,7 @@ void alloc_remote_fold(struct alloc_span *span)
 	uint32_t drained = alloc_g_drained(g);
 	if (!drained)
 		return;
-	uint64_t pair = alloc_pair_word(drained, span->drained_slack_bytes);
+	uint64_t pair = alloc_count_word(drained, span->drained_slack_bytes);
 	alloc_word_add(&span->a, -pair);
 	atomic_fetch_sub_explicit(&span->b, pair, memory_order_release);
 	alloc_g_write(span, alloc_g_word(alloc_g_class(g), alloc_g_kept(g), alloc_g_resident(g), alloc_g_ever(g),
@@ -145,7 +145,7 @@ static uint32_t take_bits(struct alloc_span *span, uint32_t *ret_slack_bytes)
 			uint32_t state = alloc_state_read(span, slot);
 			if (TELE_UNLIKELY(state < ALLOC_STATE_LIVE)) {
 				// The owner freed it too; its books already say so.
-				atomic_fetch_sub_explicit(&span->b, alloc_pair_word(1, 0), memory_order_relaxed);
+				atomic_fetch_sub_explicit(&span->b, alloc_count_word(1, 0), memory_order_relaxed);
 				alloc_misuse("double free", span->base + (size_t)slot * span->slot_bytes);
 				continue;
 			}

@@ -92,7 +92,8 @@ static inline uint64_t alloc_segment_canary(const struct alloc_segment *segment)
 	return (uint64_t)(uintptr_t)segment ^ 0x526f6c6c63616c6cu;
 }
 
-// The span of a block of which `segment` is known to hold the address.
+// The span of a block of which `segment` is known to hold the address, or of the
+// address's offset in it.
 static inline struct alloc_span *alloc_span_of(struct alloc_segment *segment, uintptr_t at)
 {
 	// spans[(at >> 16) & 63], as one shift and one mask.
@@ -100,11 +101,26 @@ static inline struct alloc_span *alloc_span_of(struct alloc_segment *segment, ui
 	return (struct alloc_span *)(void *)((unsigned char *)segment->spans + offset);
 }
 
-// Which slot the offset falls into; exact for every offset of a span.
-static inline uint32_t alloc_slot_of(const struct alloc_span *span, uint32_t offset)
+// The upper half of offset * reciprocal is the slot that the offset falls into,
+// and the lower half is less than the reciprocal only where a slot begins; exact
+// for every offset of a span.
+static inline uint64_t alloc_slot_product(uint32_t offset, uint32_t reciprocal)
 {
-	return (uint32_t)(((uint64_t)offset * span->reciprocal) >> 32);
+	return (uint64_t)offset * reciprocal;
 }
+
+static inline uint32_t alloc_slot_of(uint64_t product)
+{
+	return (uint32_t)(product >> 32);
+}
+
+static inline bool alloc_begins_slot(uint64_t product, uint32_t reciprocal)
+{
+	return (uint32_t)product < reciprocal;
+}
+
+// Slots of at most ALLOC_NARROW_BYTES have no smaller reciprocal.
+#define ALLOC_NARROW_RECIPROCAL (uint32_t)(((uint64_t)1 << 32) / ALLOC_NARROW_BYTES)
 
 static inline bool alloc_span_is_wide(const struct alloc_span *span)
 {
@@ -131,8 +147,13 @@ static inline void alloc_state_write(struct alloc_span *span, uint32_t slot, uin
 // walk, so that a reader who sees an operation sees those before it.
 static inline void alloc_word_add(_Atomic uint64_t *word, uint64_t addend)
 {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+	// One instruction, which the compiler does not make of the lines below.
+	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(addend) : "cc", "memory");
+#else
 	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + addend,
 			      memory_order_release);
+#endif
 }
 
 static inline uint64_t alloc_g_read(const struct alloc_span *span)

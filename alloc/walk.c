@@ -23,7 +23,7 @@ static void add_row(struct alloc_class_row *row, uint64_t g, uint64_t a, uint64_
 	uint32_t used = given < high ? given : high; // slots that are not free
 	uint32_t parked = back > alloc_g_drained(g) ? back - alloc_g_drained(g) : 0;
 	uint32_t live = used > back ? used - back : 0;
-	int32_t slack = (int32_t)(alloc_pair_slack(a) - alloc_pair_slack(b));
+	int32_t slack = (int32_t)alloc_count_slack(a, b);
 	row->spans++;
 	row->live_slots += live;
 	row->free_slots += high - (live + parked < high ? live + parked : high);
@@ -105,7 +105,7 @@ static void walk_heaps(struct alloc_reading *reading)
 			uint64_t refilled = atomic_load_explicit(&magazine->refilled, memory_order_relaxed);
 			uint64_t word = atomic_load_explicit(&magazine->word, memory_order_relaxed);
 			uint64_t taken = word / ALLOC_MAGAZINE_TAKEN;
-			uint64_t put = (word & ALLOC_MAGAZINE_COUNT) + taken - refilled;
+			uint64_t put = alloc_magazine_count(word) + taken - refilled;
 			mallocs += taken;
 			frees += (int64_t)put < 0 ? 0 : put;
 		}

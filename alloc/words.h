@@ -4,18 +4,19 @@
 // The geometry and the state words that the books rest on.
 //
 // A[span], written by the holder of the span's heap with every block:
-//     live slots 32 | slack bytes 32
+//     live slots 32 | sum of their states 32
 // B[span], fetch_add by threads that free into a foreign span:
-//     slots handed back 32 | their slack 32
+//     slots handed back 32 | sum of their states 32
 // G[span], written under the heap's lock (central's for an unassigned span):
 //     class 7 | kept 1 | resident pages 16 | pages ever touched 16 |
 //     high water 12 | drained slots 12
 // L[large]: pages 32 | slack 31 | pooled 1.
 //
-// Slack is slot bytes minus requested bytes, summed over live slots; both slack
-// counts wrap, and only their difference means something. A slot handed back
-// stays in A and B together until its holder folds both; `drained` says how
-// many of them are free again already.
+// The state of a live slot is its slack, slot bytes minus requested bytes, plus
+// 2: so what malloc and free add here is what they store and load there. Both
+// sums wrap, and only their difference means something. A slot handed back stays
+// in A and B together until its holder folds both; `drained` says how many of
+// them are free again already.
 //
 // A run (a block of whole pages inside a segment) has no A and B: its spans
 // carry class ALLOC_CLASS_RUN, live pages in place of the high water, and the
@@ -52,6 +53,25 @@ static inline uint32_t alloc_pair_slots(uint64_t word)
 static inline uint32_t alloc_pair_slack(uint64_t word)
 {
 	return (uint32_t)(word >> 32);
+}
+
+// States of a slot: free, held by its owner's magazine, or slack + ALLOC_STATE_LIVE.
+#define ALLOC_STATE_FREE 0u
+#define ALLOC_STATE_CACHED 1u
+#define ALLOC_STATE_LIVE 2u
+
+// Words A and B of so many slots with that slack in all, and the way back: the
+// slack of the slots that A counts and B does not.
+static inline uint64_t alloc_count_word(uint32_t slots, uint32_t slack)
+{
+	return alloc_pair_word(slots, slack + ALLOC_STATE_LIVE * slots);
+}
+
+static inline uint32_t alloc_count_slack(uint64_t a, uint64_t b)
+{
+	uint32_t slots = alloc_pair_slots(a) - alloc_pair_slots(b);
+	uint32_t states = alloc_pair_slack(a) - alloc_pair_slack(b);
+	return states - ALLOC_STATE_LIVE * slots;
 }
 
 #define ALLOC_G_KEPT ((uint64_t)1 << 7)

@@ -127,7 +127,7 @@ static void returned_counts_the_bytes_of_the_pages_that_went(void **state)
 	// Ten slots of 6,144; two live; pages 6 to 8 gone, which slots 4 and 5
 	// overlap in part: a slot may be part returned, part span_free.
 	uint64_t g = alloc_g_word(40, false, 0xffff & ~(7u << 6), 0xffff, 10, 0);
-	struct alloc_books books = books_of_span(g, alloc_pair_word(2, 100), 0, 6144);
+	struct alloc_books books = books_of_span(g, alloc_count_word(2, 100), 0, 6144);
 	assert_int_equal(books.live_bytes, 2 * 6144 - 100);
 	assert_int_equal(books.rounding_bytes, 100);
 	assert_int_equal(books.returned_bytes, 3 * 4096);
@@ -138,11 +138,11 @@ static void parked_slots_are_cache_until_they_are_drained(void **state)
 {
 	(void)state;
 	uint64_t g = alloc_g_word(8, false, 1, 1, 32, 0);
-	struct alloc_books parked = books_of_span(g, alloc_pair_word(5, 50), alloc_pair_word(3, 30), 128);
+	struct alloc_books parked = books_of_span(g, alloc_count_word(5, 50), alloc_count_word(3, 30), 128);
 	assert_int_equal(parked.cache_bytes, 3 * 128);
 	assert_int_equal(parked.live_bytes, 2 * 128 - 20);
 	g = alloc_g_word(8, false, 1, 1, 32, 3);
-	struct alloc_books drained = books_of_span(g, alloc_pair_word(5, 50), alloc_pair_word(3, 30), 128);
+	struct alloc_books drained = books_of_span(g, alloc_count_word(5, 50), alloc_count_word(3, 30), 128);
 	assert_int_equal(drained.cache_bytes, 0);
 	assert_int_equal(drained.live_bytes, 2 * 128 - 20);
 	assert_int_equal(drained.span_free_bytes, 4096 - 2 * 128);
