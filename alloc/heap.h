@@ -100,6 +100,7 @@ struct alloc_heap {
 	// slot bytes and slack (alloc_pair_word). Owner only.
 	_Atomic uint64_t c;
 	uint32_t n_outbox;
+	uint32_t outbox_max; // ALLOC_OUTBOX_SLOTS, or 0 in a heap that is none
 	uint32_t slow_calls;
 	uint64_t outbox[ALLOC_OUTBOX_SLOTS];
 	uint32_t outbox_slack_bytes[ALLOC_OUTBOX_SLOTS];

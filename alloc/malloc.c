@@ -155,6 +155,23 @@ static __attribute__((noinline)) void free_misused(struct alloc_span *span, void
 	alloc_block_slot(span, block, &slot, &state);
 }
 
+// A slot of a span that belongs to another heap: into the outbox.
+static __attribute__((noinline)) void free_elsewhere(struct alloc_heap *heap, struct alloc_span *span, void *block)
+{
+	if (TELE_UNLIKELY(!atomic_load_explicit(&span->heap, memory_order_relaxed) || !heap->outbox_max)) {
+		free_slow(block);
+		return;
+	}
+	uint32_t reciprocal = span->reciprocal;
+	uint64_t product = alloc_slot_product((uint32_t)(uintptr_t)block & (ALLOC_SPAN_BYTES - 1), reciprocal);
+	uint32_t slot = alloc_slot_of(product);
+	uint32_t state = alloc_state_read(span, slot);
+	if (TELE_UNLIKELY(!alloc_begins_slot(product, reciprocal) || state < ALLOC_STATE_LIVE))
+		free_misused(span, block);
+	else
+		alloc_remote_free(heap, span, slot, state - ALLOC_STATE_LIVE);
+}
+
 static inline void put_entry(struct alloc_magazine *magazine, uint64_t word, void *block, struct alloc_span *span,
 			     size_t slot)
 {
@@ -197,7 +214,7 @@ void alloc_free(void *block)
 	ONE_POINTER(span);
 	struct alloc_heap *heap = alloc_self;
 	if (TELE_UNLIKELY(atomic_load_explicit(&span->heap, memory_order_relaxed) != heap)) {
-		free_slow(block);
+		free_elsewhere(heap, span, block);
 		return;
 	}
 	uint32_t reciprocal = span->reciprocal;

@@ -21,36 +21,31 @@
 // How often the slow path looks at the clock.
 #define POLL_EVERY 64u
 
-static uint32_t pages_of_slot(uint32_t slot, uint32_t slot_bytes)
+static inline uint32_t pages_of_slot(uint32_t slot, uint32_t slot_bytes)
 {
 	uint32_t begin = slot * slot_bytes;
-	return alloc_whole_pages(
-		alloc_page_mask(begin / ALLOC_PAGE_BYTES, (begin + slot_bytes - 1) / ALLOC_PAGE_BYTES), false);
+	uint32_t pages = alloc_page_mask(begin / ALLOC_PAGE_BYTES, (begin + slot_bytes - 1) / ALLOC_PAGE_BYTES);
+	return TELE_LIKELY(alloc_page_bytes == ALLOC_PAGE_BYTES) ? pages : alloc_whole_pages(pages, false);
 }
 
-// The first slot in state FREE from `slot` on, or n_slots. Eight narrow states
-// at a time; tables are padded to 64 bytes.
-static uint32_t next_free(const struct alloc_span *span, uint32_t slot, uint32_t n_slots)
+// Free slots among those whose states lie in one 64-bit word: eight narrow ones
+// or four wide ones. Tables are padded to 64 bytes.
+struct lanes {
+	uint32_t per_word;
+	uint32_t bits_shift; // a lane's bits are 1 << that
+	uint64_t low_bits;   // all bits of each lane but its highest
+};
+
+static const struct lanes narrow_lanes = { 8, 3, 0x7f7f7f7f7f7f7f7fu };
+static const struct lanes wide_lanes = { 4, 4, 0x7fff7fff7fff7fffu };
+
+// The highest bit of each lane that is free, of the word that begins with slot
+// `at`; `ignore` has bits set in lanes that do not matter.
+static inline uint64_t free_lanes(const struct alloc_span *span, const struct lanes *lanes, uint32_t at, uint64_t ignore)
 {
-	if (alloc_span_is_wide(span)) {
-		while (slot < n_slots && alloc_state_read(span, slot) != ALLOC_STATE_FREE)
-			slot++;
-		return slot;
-	}
-	const uint64_t sevens = 0x7f7f7f7f7f7f7f7fu;
-	uint64_t ignore = ((uint64_t)1 << (slot & 7) * 8) - 1;
-	for (uint32_t at = slot & ~7u; at < n_slots; at += 8) {
-		uint64_t states =
-			atomic_load_explicit((_Atomic uint64_t *)((uintptr_t)span->states + at), memory_order_relaxed);
-		states |= ignore;
-		ignore = 0;
-		uint64_t zeros = ~(((states & sevens) + sevens) | states | sevens);
-		if (zeros) {
-			uint32_t found = at + (uint32_t)__builtin_ctzll(zeros) / 8;
-			return found < n_slots ? found : n_slots;
-		}
-	}
-	return n_slots;
+	uintptr_t word = (uintptr_t)span->states + ((uintptr_t)at << (lanes->bits_shift - 3));
+	uint64_t states = atomic_load_explicit((_Atomic uint64_t *)word, memory_order_relaxed) | ignore;
+	return ~(((states & lanes->low_bits) + lanes->low_bits) | states | lanes->low_bits);
 }
 
 // One taking from one span: the words as they will be, and what went where.
@@ -66,7 +61,7 @@ struct taking {
 };
 
 // Whether a slot on these pages may be taken, opening them if need be.
-static bool admits(struct taking *taking, uint32_t pages)
+static inline bool admits(struct taking *taking, uint32_t pages)
 {
 	uint32_t missing = pages & ~taking->resident;
 	if (missing) {
@@ -81,40 +76,42 @@ static bool admits(struct taking *taking, uint32_t pages)
 	return true;
 }
 
-static void reverse(struct alloc_free_slot *entries, uint32_t n)
+static inline void take_one(struct taking *taking, uint32_t slot)
 {
-	for (uint32_t i = 0; i + 1 < n - i; i++) {
-		struct alloc_free_slot entry = entries[i];
-		entries[i] = entries[n - 1 - i];
-		entries[n - 1 - i] = entry;
-	}
+	struct alloc_span *span = taking->span;
+	alloc_state_write(span, slot, ALLOC_STATE_CACHED);
+	taking->entries[taking->taken++] =
+		(struct alloc_free_slot){ span->base + (size_t)slot * taking->class->slot_bytes, alloc_entry(span, slot) };
 }
 
 // Slots that were used before, lowest first.
 static void take_used(struct taking *taking)
 {
 	struct alloc_span *span = taking->span;
+	const struct lanes *lanes = alloc_span_is_wide(span) ? &wide_lanes : &narrow_lanes;
 	uint32_t slot_bytes = taking->class->slot_bytes, n_left = span->n_free;
-	uint32_t slot = span->low, low = taking->high;
+	uint32_t at = span->low / lanes->per_word * lanes->per_word;
+	uint64_t ignore = ((uint64_t)1 << ((span->low - at) << lanes->bits_shift)) - 1;
+	uint32_t next = span->low, skipped = taking->high;
 	bool any_page = taking->resident == ALLOC_ALL_PAGES && !span->idle;
 	while (n_left && taking->taken < taking->want) {
-		slot = next_free(span, slot, taking->high);
-		TELE_ASSERT(slot < taking->high);
-		n_left--;
-		if (!any_page && !admits(taking, pages_of_slot(slot, slot_bytes))) {
-			low = slot < low ? slot : low;
-			slot++;
-			continue;
+		TELE_ASSERT(at < taking->high);
+		uint64_t zeros = free_lanes(span, lanes, at, ignore);
+		for (; zeros && n_left && taking->taken < taking->want; zeros &= zeros - 1) {
+			uint32_t slot = at + ((uint32_t)__builtin_ctzll(zeros) >> lanes->bits_shift);
+			n_left--;
+			next = slot + 1;
+			if (any_page || admits(taking, pages_of_slot(slot, slot_bytes)))
+				take_one(taking, slot);
+			else if (slot < skipped)
+				skipped = slot;
 		}
-		alloc_state_write(span, slot, ALLOC_STATE_CACHED);
-		taking->entries[taking->taken++] = (struct alloc_free_slot){
-			span->base + (size_t)slot * slot_bytes, alloc_entry(span, slot) };
-		span->n_free--;
-		taking->bin->n_holes--;
-		slot++;
+		at += lanes->per_word;
+		ignore = 0;
 	}
-	span->low = (uint16_t)(slot < low ? slot : low);
-	reverse(taking->entries, taking->taken);
+	span->low = (uint16_t)(next < skipped ? next : skipped);
+	span->n_free = (uint16_t)(span->n_free - taking->taken);
+	taking->bin->n_holes -= taking->taken;
 }
 
 // Slots above the high water, as far as their pages go.

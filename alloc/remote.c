@@ -101,22 +101,6 @@ void alloc_remote_flush(struct alloc_heap *heap)
 	alloc_lock_drop(&heap->lock);
 }
 
-void alloc_remote_free(struct alloc_heap *heap, struct alloc_span *span, uint32_t slot, uint32_t slack_bytes)
-{
-	uint32_t n = heap->n_outbox;
-	heap->outbox[n] = alloc_entry(span, slot);
-	heap->outbox_slack_bytes[n] = slack_bytes;
-	alloc_word_add(&heap->c, alloc_pair_word(span->slot_bytes, slack_bytes));
-	atomic_store_explicit(&heap->foreign_frees,
-			      atomic_load_explicit(&heap->foreign_frees, memory_order_relaxed) + 1,
-			      memory_order_relaxed);
-	atomic_signal_fence(memory_order_release);
-	heap->n_outbox = n + 1;
-	if (n + 1 == ALLOC_OUTBOX_SLOTS ||
-	    alloc_pair_slots(atomic_load_explicit(&heap->c, memory_order_relaxed)) >= ALLOC_OUTBOX_BYTES)
-		alloc_remote_flush(heap);
-}
-
 void alloc_remote_fold(struct alloc_span *span)
 {
 	uint64_t g = alloc_g_read(span);

@@ -252,7 +252,7 @@ class RealPrograms(unittest.TestCase):
 MUTANTS = {
     "a missing drain": ("alloc/remote.c", "span->n_free = (uint16_t)(span->n_free + n);",
                         "span->n_free = (uint16_t)(span->n_free + 0 * n);"),
-    "a double count of a parked free": ("alloc/remote.c",
+    "a double count of a parked free": ("alloc/remote.h",
                                         "alloc_word_add(&heap->c, alloc_pair_word(span->slot_bytes, slack_bytes));",
                                         "alloc_word_add(&heap->c, 2 * alloc_pair_word(span->slot_bytes, slack_bytes));"),
     "B not lowered by a fold": ("alloc/remote.c", "atomic_fetch_sub_explicit(&span->b, pair, memory_order_release);",
