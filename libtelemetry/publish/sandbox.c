@@ -4,9 +4,12 @@
 // Calls of the program that our thread must not stand in the way of, or that
 // end its life without running destructors. A user namespace can only be
 // entered by a single-threaded process, and a seccomp filter with TSYNC applies
-// to our thread too and would kill the process for a call of ours. So the
-// thread goes away before such a call; after a namespace call it comes back,
-// after a filter never, since clone itself may be forbidden then.
+// to our thread too and would kill the process for a call of ours. Capabilities
+// and the domain of Landlock belong to one thread: ours would keep what the
+// program gives up, and the libc aborts where setuid succeeds in one thread and
+// fails in another. So the thread goes away before such a call; afterwards a new
+// one is made with the rights of the caller, but after a filter never, since
+// clone itself may be forbidden then.
 //
 // Only system calls that a program makes with an instruction of its own are
 // missed.
@@ -26,6 +29,10 @@
 #include <sys/types.h>
 
 #include "../banned.h"
+
+#ifndef SYS_landlock_restrict_self
+#define SYS_landlock_restrict_self 446 // on every machine
+#endif
 
 #define NAMESPACE_FLAGS                                                                          \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
@@ -51,6 +58,7 @@ TELE_EXPORT long syscall(long number, long a, long b, long c, long d, long e, lo
 TELE_EXPORT int unshare(int flags);
 TELE_EXPORT int setns(int fd, int type);
 TELE_EXPORT int prctl(int option, ...);
+TELE_EXPORT int capset(void *header, const void *data);
 TELE_EXPORT int clone(int (*fn)(void *), void *stack, int flags, void *argument, ...);
 TELE_EXPORT pid_t fork(void);
 TELE_EXPORT int daemon(int no_chdir, int no_close);
@@ -77,9 +85,11 @@ static long pass_on(long number, long a, long b, long c, long d, long e, long f)
 
 static long parked(bool comes_back, long number, long a, long b, long c, long d, long e, long f)
 {
-	bool was_parked = tele_park();
-	long result = pass_on(number, a, b, c, d, e, f);
 	int saved = errno;
+	bool was_parked = tele_park();
+	errno = saved;
+	long result = pass_on(number, a, b, c, d, e, f);
+	saved = errno;
 	// A filter that was refused changes nothing.
 	if (comes_back || result < 0)
 		tele_unpark(was_parked);
@@ -103,6 +113,14 @@ static bool enters_namespace(long number, long a)
 	return number == SYS_clone && (a & NAMESPACE_FLAGS) != 0 && (a & CLONE_VM) == 0;
 }
 
+static bool changes_rights(long number, long a, long b)
+{
+	if (number == SYS_prctl)
+		return a == PR_SET_KEEPCAPS || a == PR_SET_SECUREBITS || a == PR_CAPBSET_DROP ||
+		       (a == PR_CAP_AMBIENT && b != PR_CAP_AMBIENT_IS_SET);
+	return number == SYS_capset || number == SYS_landlock_restrict_self;
+}
+
 static bool installs_filter(long number, long a)
 {
 	return (number == SYS_seccomp && (a == SECCOMP_SET_MODE_FILTER || a == SECCOMP_SET_MODE_STRICT)) ||
@@ -115,7 +133,7 @@ long tele_syscall_watched(long number, long a, long b, long c, long d, long e, l
 {
 	if (TELE_UNLIKELY(!tele_next_syscall))
 		sandbox_init();
-	if (TELE_UNLIKELY(enters_namespace(number, a)))
+	if (TELE_UNLIKELY(enters_namespace(number, a) || changes_rights(number, a, b)))
 		return parked(true, number, a, b, c, d, e, f);
 	if (TELE_UNLIKELY(installs_filter(number, a)))
 		return parked(false, number, a, b, c, d, e, f);
@@ -142,6 +160,10 @@ __asm__(".pushsection .text.syscall, \"ax\", @progbits\n"
 	"	cmpq $" TELE_STRINGIFY(SYS_setns) ", %rdi\n"
 	"	je 2f\n"
 	"	cmpq $" TELE_STRINGIFY(SYS_seccomp) ", %rdi\n"
+	"	je 2f\n"
+	"	cmpq $" TELE_STRINGIFY(SYS_capset) ", %rdi\n"
+	"	je 2f\n"
+	"	cmpq $" TELE_STRINGIFY(SYS_landlock_restrict_self) ", %rdi\n"
 	"	je 2f\n"
 	"0:	movq tele_next_syscall(%rip), %rax\n"
 	"	testq %rax, %rax\n"
@@ -182,6 +204,11 @@ int prctl(int option, ...)
 	return (int)syscall(SYS_prctl, option, a, b, c, d, 0);
 }
 
+int capset(void *header, const void *data)
+{
+	return (int)syscall(SYS_capset, (long)header, (long)data, 0, 0, 0, 0);
+}
+
 int clone(int (*fn)(void *), void *stack, int flags, void *argument, ...)
 {
 	va_list arguments;
@@ -193,9 +220,11 @@ int clone(int (*fn)(void *), void *stack, int flags, void *argument, ...)
 	if (TELE_UNLIKELY(!next_clone))
 		sandbox_init();
 	bool is_namespace = (flags & (int)NAMESPACE_FLAGS) && !(flags & CLONE_VM);
-	bool was_parked = is_namespace && tele_park();
-	int result = next_clone(fn, stack, flags, argument, parent_tid, tls, child_tid);
 	int saved = errno;
+	bool was_parked = is_namespace && tele_park();
+	errno = saved;
+	int result = next_clone(fn, stack, flags, argument, parent_tid, tls, child_tid);
+	saved = errno;
 	tele_unpark(was_parked);
 	errno = saved;
 	return result;
@@ -219,7 +248,9 @@ int daemon(int no_chdir, int no_close)
 {
 	if (TELE_UNLIKELY(!next_daemon))
 		sandbox_init();
+	int saved = errno;
 	tele_publisher_stop();
+	errno = saved;
 	return next_daemon(no_chdir, no_close);
 }
 
