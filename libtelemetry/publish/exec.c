@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// Programs of another libc. The loader of musl ends a program with status 127
-// when it is given a library of the glibc to preload; so when the program to be
-// run names that loader, our libraries are left out of LD_PRELOAD, and nothing
-// else of its environment changes. In every other case the call is passed on as
-// it came.
+// Programs that cannot have us. The loader of musl ends a program with status
+// 127 when it is given a library of the glibc to preload; and in a sandbox that
+// hides our libraries the loader of every program complains that it cannot find
+// them. So when the program to be run names musl's loader, or our libraries are
+// not to be found, they are left out of LD_PRELOAD, and nothing else of its
+// environment changes. In every other case the call is passed on as it came.
 //
 // A child of vfork runs this in its parent's memory: nothing is allocated and
 // nothing of ours is written; all of it stands on the stack, within bounds. An
@@ -245,6 +246,27 @@ static bool preloads_us(char *const *environment)
 	return false;
 }
 
+// Whether the loader would look for libraries of ours in vain.
+__attribute__((noinline)) static bool are_hidden(char *const *environment)
+{
+	for (size_t i = 0; environment[i]; i++) {
+		char path[PATH_MAX];
+		if (strncmp(environment[i], "LD_PRELOAD=", 11) != 0)
+			continue;
+		for (const char *at = environment[i] + 11; *at; at += strspn(at, ": ")) {
+			size_t len = strcspn(at, ": ");
+			if (len && len < sizeof(path) && *at == '/' && is_ours(at, len)) {
+				memcpy(path, at, len);
+				path[len] = '\0';
+				if (access(path, R_OK) != 0)
+					return true;
+			}
+			at += len;
+		}
+	}
+	return false;
+}
+
 // ---- The calls ----------------------------------------------------------------------
 
 // Apart, so that only a call that is changed takes that much of the stack.
@@ -273,15 +295,20 @@ __attribute__((noinline)) static int spawn_apart(spawn_fn next, pid_t *ret_pid, 
 						 char *const *words, char *const *environment)
 WITH_OWN(next(ret_pid, path, actions, attributes, words, environment))
 
-// What `test` says, with errno as it was.
-#define QUIETLY(test) \
-	({ int saved_ = errno; bool is_ = (test); errno = saved_; is_; })
+// Whether a program of which `is_musl` tells must go without us; errno stays.
+#define GOES_WITHOUT(environment, is_musl)                              \
+	(preloads_us(environment) && ({                                 \
+		 int saved_ = errno;                                    \
+		 bool is_ = are_hidden(environment) || (is_musl);       \
+		 errno = saved_;                                        \
+		 is_;                                                   \
+	 }))
 
 int execve(const char *path, char *const *words, char *const *environment)
 {
 	if (TELE_UNLIKELY(!next_execve))
 		exec_init();
-	if (preloads_us(environment) && QUIETLY(is_musl_path(path)))
+	if (GOES_WITHOUT(environment, is_musl_path(path)))
 		return execve_apart(path, words, environment);
 	return next_execve(path, words, environment);
 }
@@ -295,7 +322,7 @@ int execvpe(const char *file, char *const *words, char *const *environment)
 {
 	if (TELE_UNLIKELY(!next_execvpe))
 		exec_init();
-	if (preloads_us(environment) && QUIETLY(is_musl_name(file)))
+	if (GOES_WITHOUT(environment, is_musl_name(file)))
 		return execvpe_apart(file, words, environment);
 	return next_execvpe(file, words, environment);
 }
@@ -309,7 +336,7 @@ int fexecve(int fd, char *const *words, char *const *environment)
 {
 	if (TELE_UNLIKELY(!next_fexecve))
 		exec_init();
-	if (preloads_us(environment) && QUIETLY(is_musl_file(fd)))
+	if (GOES_WITHOUT(environment, is_musl_file(fd)))
 		return fexecve_apart(fd, words, environment);
 	return next_fexecve(fd, words, environment);
 }
@@ -319,7 +346,7 @@ int posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions
 {
 	if (TELE_UNLIKELY(!next_spawn))
 		exec_init();
-	if (preloads_us(environment) && QUIETLY(is_musl_path(path)))
+	if (GOES_WITHOUT(environment, is_musl_path(path)))
 		return spawn_apart(next_spawn, ret_pid, path, actions, attributes, words, environment);
 	return next_spawn(ret_pid, path, actions, attributes, words, environment);
 }
@@ -329,7 +356,7 @@ int posix_spawnp(pid_t *ret_pid, const char *file, const posix_spawn_file_action
 {
 	if (TELE_UNLIKELY(!next_spawnp))
 		exec_init();
-	if (preloads_us(environment) && QUIETLY(is_musl_name(file)))
+	if (GOES_WITHOUT(environment, is_musl_name(file)))
 		return spawn_apart(next_spawnp, ret_pid, file, actions, attributes, words, environment);
 	return next_spawnp(ret_pid, file, actions, attributes, words, environment);
 }
