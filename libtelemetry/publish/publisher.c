@@ -244,7 +244,7 @@ static void begin_life(void)
 		return;
 	}
 	bool at_once = settings.is_root || settings.children == TELE_CHILDREN_ALL;
-	if (!at_once && settings.is_helper) {
+	if (!settings.is_root && settings.is_helper) {
 		set_phase(PHASE_IDLE);
 		return;
 	}

@@ -150,9 +150,10 @@ class Sandboxes(Publishing):
     def test_a_browsers_helper_has_no_thread_of_ours(self):
         code = "import os; print(len(os.listdir('/proc/self/task')))"
         for words, threads in (([], "2"), (["--type=zygote"], "1")):
-            done = self.run_command([sys.executable, "-c", code, *words],
-                                    env=dict(self.environment, LD_PRELOAD=LIBRARY))
-            self.assertEqual(done.stdout.decode().strip(), threads, words)
+            for children in ("lazy", "all"):
+                done = self.run_command([sys.executable, "-c", code, *words],
+                                        env=dict(self.environment, LD_PRELOAD=LIBRARY, ROLLCALL_CHILDREN=children))
+                self.assertEqual(done.stdout.decode().strip(), threads, (words, children))
 
     @unittest.skipIf(not shutil.which("chromium"), "no chromium")
     def test_a_browser_renders_a_page(self):
