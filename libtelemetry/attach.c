@@ -115,7 +115,8 @@ static int read_header(struct tele_attach *attach, uint64_t file_bytes, struct t
 }
 
 int tele_attach_open_at(int directory_fd, const char *name, const char *path,
-			struct tele_attach **ret_attach, struct tele_error *ret_error)
+			struct tele_schema_pool *schemas, struct tele_attach **ret_attach,
+			struct tele_error *ret_error)
 {
 	uint64_t file_bytes = 0;
 	struct tele_attach *attach = calloc(1, sizeof(*attach));
@@ -130,15 +131,14 @@ int tele_attach_open_at(int directory_fd, const char *name, const char *path,
 		failed = read_header(attach, file_bytes, ret_error);
 	if (failed)
 		goto fail;
-	failed = -ENOMEM;
 	attach->strings = tele_strings_new();
-	attach->instance.schema = tele_schema_new();
 	attach->instance.strings = attach->strings;
-	attach->schema_bytes = malloc(attach->layout.schema_capacity_bytes);
-	if (!attach->strings || !attach->instance.schema || !attach->schema_bytes) {
-		tele_fail(ret_error, failed, "no memory");
+	attach->schemas = schemas;
+	failed = attach->strings ? tele_schema_pool_get(NULL, NULL, 0, &attach->pooled, ret_error)
+				 : tele_fail(ret_error, -ENOMEM, "no memory");
+	if (failed)
 		goto fail;
-	}
+	attach->instance.schema = attach->pooled->schema;
 	failed = tele_attach_refresh(attach, ret_error);
 	if (failed < 0)
 		goto fail;
@@ -155,7 +155,14 @@ fail:
 
 int tele_attach_open(const char *path, struct tele_attach **ret_attach, struct tele_error *ret_error)
 {
-	return tele_attach_open_at(AT_FDCWD, path, path, ret_attach, ret_error);
+	return tele_attach_open_at(AT_FDCWD, path, path, NULL, ret_attach, ret_error);
+}
+
+int tele_attach_reopen(const struct tele_attach *attach, struct tele_attach **ret_attach,
+		       struct tele_error *ret_error)
+{
+	return tele_attach_open_at(AT_FDCWD, attach->path, attach->path, attach->schemas, ret_attach,
+				   ret_error);
 }
 
 void tele_attach_close(struct tele_attach *attach)
@@ -165,9 +172,8 @@ void tele_attach_close(struct tele_attach *attach)
 	if (attach->fd >= 0)
 		close(attach->fd);
 	tele_open_rows_free(&attach->open);
-	tele_schema_free(attach->instance.schema);
+	tele_schema_pool_put(attach->pooled);
 	tele_strings_free(attach->strings);
-	free(attach->schema_bytes);
 	free(attach->block);
 	free(attach->scratch);
 	free(attach->provisional);
@@ -208,8 +214,8 @@ uint64_t tele_attach_rows_published(const struct tele_attach *attach)
 
 const uint8_t *tele_attach_schema_bytes(const struct tele_attach *attach, size_t *ret_bytes)
 {
-	*ret_bytes = attach->schema_used_bytes;
-	return attach->schema_bytes;
+	*ret_bytes = attach->pooled->n_bytes;
+	return attach->pooled->bytes;
 }
 
 int tele_attach_read_control(struct tele_attach *attach)
@@ -220,20 +226,32 @@ int tele_attach_read_control(struct tele_attach *attach)
 
 int tele_attach_read_schema(struct tele_attach *attach, struct tele_error *ret_error)
 {
+	struct tele_pooled_schema *grown;
+	const struct tele_pooled_schema *before = attach->pooled;
 	uint64_t committed = attach->control[TELE_CONTROL_SCHEMA_BYTES];
-	if (committed <= attach->schema_used_bytes)
+	if (committed <= before->n_bytes)
 		return 0;
 	if (committed > attach->layout.schema_capacity_bytes)
 		return tele_fail(ret_error, TELE_EDAMAGED, "schema longer than its area");
-	size_t from = attach->schema_used_bytes;
-	int failed = tele_attach_pread(attach, attach->schema_bytes + from, committed - from,
-				       attach->layout.schema_offset + from);
+	uint8_t *bytes = malloc(committed);
+	if (!bytes)
+		return tele_fail(ret_error, -ENOMEM, "no memory");
+	// What was read once is not asked for again: it may not change.
+	memcpy(bytes, before->bytes, before->n_bytes);
+	int failed = tele_attach_pread(attach, bytes + before->n_bytes, committed - before->n_bytes,
+				       attach->layout.schema_offset + before->n_bytes);
 	if (failed)
-		return tele_fail(ret_error, failed, "cannot read the schema of %s: %s", attach->path,
-				 tele_strerror(failed));
-	failed = tele_schema_parse(attach->instance.schema, attach->schema_bytes, committed, ret_error);
-	attach->schema_used_bytes = attach->instance.schema->parsed_bytes;
-	return failed ? failed : 1;
+		tele_fail(ret_error, failed, "cannot read the schema of %s: %s", attach->path,
+			  tele_strerror(failed));
+	else
+		failed = tele_schema_pool_get(attach->schemas, bytes, committed, &grown, ret_error);
+	free(bytes);
+	if (failed)
+		return failed;
+	tele_schema_pool_put(attach->pooled);
+	attach->pooled = grown;
+	attach->instance.schema = grown->schema;
+	return 1;
 }
 
 // ---- State ------------------------------------------------------------------------

@@ -21,11 +21,15 @@ struct tele_attach;
 int tele_attach_open(const char *path, struct tele_attach **ret_attach,
 		     struct tele_error *ret_error);
 
+// Opens the segment of another attachment once more.
+int tele_attach_reopen(const struct tele_attach *attach, struct tele_attach **ret_attach,
+		       struct tele_error *ret_error);
+
 // Takes NULL.
 void tele_attach_close(struct tele_attach *attach);
 
 // Identity, schema, strings, state and lost records; refreshed by
-// tele_attach_refresh. Valid until close.
+// tele_attach_refresh. Valid until close; its schema, until it has grown.
 struct tele_instance *tele_attach_instance(struct tele_attach *attach);
 
 const char *tele_attach_path(const struct tele_attach *attach);

@@ -8,6 +8,7 @@
 
 #include "attach.h"
 #include "identity.h"
+#include "schema_pool.h"
 #include "segment.h"
 #include "strings.h"
 
@@ -41,8 +42,8 @@ struct tele_attach {
 	struct tele_layout layout;
 	struct tele_instance instance;
 	struct tele_strings *strings;
-	uint8_t *schema_bytes;
-	size_t schema_used_bytes;
+	struct tele_schema_pool *schemas;   // the list's that found it, or NULL
+	struct tele_pooled_schema *pooled; // what instance.schema is of
 	uint64_t control[TELE_CONTROL_DRAINED + 1];
 
 	// Sealed ring: where to read on, and what was given.
@@ -60,9 +61,10 @@ struct tele_attach {
 };
 
 // As tele_attach_open, of the file `name` in an open directory, whatever has
-// become of the directory's own name. `path` is how to call it.
+// become of the directory's own name. `path` is how to call it; `schemas` may be
+// NULL.
 int tele_attach_open_at(int directory_fd, const char *name, const char *path,
-			struct tele_attach **ret_attach, struct tele_error *ret_error);
+			struct tele_schema_pool *schemas, struct tele_attach **ret_attach, struct tele_error *ret_error);
 
 // Opens a directory of segments, itself and not where a link leads. Refused are
 // those that others may write into and, unless owner is (uid_t)-1, those of

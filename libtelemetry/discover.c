@@ -65,7 +65,9 @@ static int compare_index(const void *left, const void *right, void *list)
 static int start_scan(struct scan *scan, struct tele_found_list *list)
 {
 	*scan = (struct scan){.list = list, .n_before = list->n_items};
-	scan->by_path = calloc(list->n_items + 1, sizeof(*scan->by_path));
+	if (!list->schemas)
+		list->schemas = tele_schema_pool_new();
+	scan->by_path = list->schemas ? calloc(list->n_items + 1, sizeof(*scan->by_path)) : NULL;
 	if (!scan->by_path)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n_items; i++) {
@@ -112,10 +114,11 @@ static struct tele_found *append(struct tele_found_list *list)
 // Opens (again) what is not open. 1 when that succeeded. What the directory's
 // name leads to by now does not matter: the file is opened in the directory that
 // was checked, and its owner is that of the file that is open.
-static int open_item(struct tele_found *item, int directory_fd, const char *name, uid_t owner)
+static int open_item(const struct tele_found_list *list, struct tele_found *item, int directory_fd,
+		     const char *name, uid_t owner)
 {
 	struct tele_attach *attach;
-	if (tele_attach_open_at(directory_fd, name, item->path, &attach, &item->error))
+	if (tele_attach_open_at(directory_fd, name, item->path, list->schemas, &attach, &item->error))
 		return 0;
 	if (attach->owner != owner) {
 		tele_attach_close(attach);
@@ -204,7 +207,7 @@ static int scan_directory(struct scan *scan, const char *directory, uid_t owner,
 		if (item->attach)
 			tele_attach_refresh(item->attach, &item->error);
 		else
-			scan->changes += open_item(item, fd, entry->d_name, found_owner);
+			scan->changes += open_item(scan->list, item, fd, entry->d_name, found_owner);
 	}
 	note_left_out(scan, directory, n_taken, has_more);
 	closedir(entries);
@@ -369,5 +372,6 @@ void tele_found_list_close(struct tele_found_list *list)
 	for (size_t i = 0; i < list->n_items; i++)
 		tele_attach_close(list->items[i].attach);
 	free(list->items);
+	tele_schema_pool_free(list->schemas);
 	*list = (struct tele_found_list){0};
 }

@@ -25,6 +25,7 @@ struct tele_found {
 struct tele_found_list {
 	struct tele_found *items;
 	size_t n_items, capacity;
+	struct tele_schema_pool *schemas; // that they share
 };
 
 // The directory this user publishes in: $ROLLCALL_DIR, else

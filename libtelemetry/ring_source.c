@@ -250,11 +250,11 @@ static int ring_next(struct tele_source *source, struct tele_record *ret_record,
 			if (told < 0)
 				return told;
 		}
-		size_t schema_before = self->attach->schema_used_bytes;
+		size_t schema_before = self->attach->pooled->n_bytes;
 		told = look_for_more(self, ret_error);
 		if (told < 0)
 			return told;
-		if (self->attach->schema_used_bytes != schema_before) {
+		if (self->attach->pooled->n_bytes != schema_before) {
 			// Grown while looking: to be told before its rows.
 			start_record(self, ret_record, TELE_RECORD_SCHEMA);
 			return 1;

@@ -61,7 +61,7 @@ static void follow_item(struct item *item)
 		return;
 	// A second attachment: the source takes it over, the found list keeps its own.
 	item->is_refused = true;
-	if (tele_attach_open(tele_attach_path(item->attach), &attach, NULL))
+	if (tele_attach_reopen(item->attach, &attach, NULL))
 		return;
 	if (tele_attach_instance(attach)->identity.instance_id != item->instance_id ||
 	    tele_ring_source_open(attach, false, &item->ring, NULL)) {
