@@ -12,10 +12,10 @@
 // One class along one axis. All zero until its first point: a track that no
 // point reaches is never written, so that its pages are not paid.
 struct analysis_track {
-	struct analysis_history history;
 	struct analysis_growth shown; // what a live reader is told
 	uint64_t due_at_points;       // next judgement
 	uint32_t in_a_row;            // judgements that said growing
+	struct analysis_history history; // last: see there
 };
 
 struct analysis_class_state {
@@ -26,8 +26,10 @@ struct analysis_class_state {
 	bool is_growing; // to a live reader, since:
 	uint64_t turned_at_row;
 	double turned_at_s;
-	struct analysis_track tracks[ANALYSIS_AXIS_COUNT];
 	struct analysis_class_outcomes outcomes;
+	// ANALYSIS_AXIS_COUNT of them, in pages of their own from the first point
+	// on; before, of all classes the same that nobody writes to.
+	struct analysis_track *tracks;
 };
 
 // How time goes along an axis, to turn candidates into seconds.
@@ -50,8 +52,6 @@ struct analysis_verdicts {
 	struct analysis_pace pace[ANALYSIS_AXIS_COUNT];
 	size_t cursor; // of the next class to look at for due judgements
 	struct analysis_outcomes outcomes;
-	// Each allocated for itself, so that a class that never has a value costs
-	// no more than the page its name stands on.
 	struct analysis_class_state *classes[ANALYSIS_CLASSES_MAX];
 };
 

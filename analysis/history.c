@@ -17,7 +17,9 @@
 
 void analysis_history_init(struct analysis_history *history)
 {
-	*history = (struct analysis_history){.points_per_cell = 1};
+	// A cell is whole once it counts; those beyond are never read.
+	memset(history, 0, offsetof(struct analysis_history, cells));
+	history->points_per_cell = 1;
 }
 
 void analysis_history_restart(struct analysis_history *history)

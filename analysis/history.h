@@ -25,7 +25,6 @@ struct analysis_cell {
 };
 
 struct analysis_history {
-	struct analysis_cell cells[ANALYSIS_CELLS];
 	uint32_t n_cells;         // in use, the last may be open
 	uint32_t points_per_cell; // a power of two
 
@@ -52,6 +51,9 @@ struct analysis_history {
 	uint32_t n_gaps;
 	uint32_t n_index_restarts;
 	uint64_t n_left_out; // points forgotten by a restart
+
+	// Last, so that a short history touches the first of its pages alone.
+	struct analysis_cell cells[ANALYSIS_CELLS];
 };
 
 _Static_assert(sizeof(struct analysis_history) <= 8192, "a history stays under 8 KiB");

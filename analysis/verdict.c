@@ -67,8 +67,39 @@ static bool is_started(const struct analysis_track *track)
 	return track->history.points_per_cell > 0;
 }
 
-static void add_point(struct analysis_track *track, unsigned axis, double x, double y, bool is_settled)
+// Of classes without a point yet. Read only.
+static const struct analysis_track no_tracks[ANALYSIS_AXIS_COUNT];
+
+#define TRACKS_BYTES (ANALYSIS_AXIS_COUNT * sizeof(struct analysis_track))
+
+static bool have_tracks(struct analysis_class_state *state)
 {
+	if (state->tracks != no_tracks)
+		return true;
+	// Pages of their own, so that those which no point reaches stay unpaid: a
+	// malloc would give used ones, and clear them all.
+	struct analysis_track *tracks =
+		mmap(NULL, TRACKS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (tracks == MAP_FAILED)
+		return false;
+	madvise(tracks, TRACKS_BYTES, MADV_NOHUGEPAGE);
+	state->tracks = tracks;
+	return true;
+}
+
+static void free_class(struct analysis_class_state *state)
+{
+	if (state->tracks != no_tracks)
+		munmap(state->tracks, TRACKS_BYTES);
+	free(state);
+}
+
+// Without memory the point is left out, as if it had not been read.
+static void add_point(struct analysis_class_state *state, unsigned axis, double x, double y, bool is_settled)
+{
+	if (!have_tracks(state))
+		return;
+	struct analysis_track *track = &state->tracks[axis];
 	if (!is_started(track)) {
 		analysis_history_init(&track->history);
 		reset_track(track, axis);
@@ -78,16 +109,14 @@ static void add_point(struct analysis_track *track, unsigned axis, double x, dou
 
 static int new_class(const struct analysis_class *class, struct analysis_class_state **ret)
 {
-	// Pages of its own, so that those which no point reaches stay unpaid: a
-	// malloc would give used ones, and clear them all.
-	struct analysis_class_state *state =
-		mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (state == MAP_FAILED)
+	struct analysis_class_state *state = calloc(1, sizeof(*state));
+	if (!state)
 		return -ENOMEM;
-	madvise(state, sizeof(*state), MADV_NOHUGEPAGE);
 	state->class = *class;
 	state->capacity_bytes = TELE_UNKNOWN;
 	state->turned_at_s = NAN;
+	// Never written to: have_tracks comes before the first point.
+	state->tracks = (struct analysis_track *)(uintptr_t)no_tracks;
 	*ret = state;
 	return 0;
 }
@@ -108,7 +137,7 @@ int analysis_verdicts_extend(struct analysis_verdicts *engine, const struct anal
 		int result = new_class(&classes[i], &engine->classes[n_before + i]);
 		if (result < 0) {
 			while (i-- > 0)
-				munmap(engine->classes[n_before + i], sizeof(*engine->classes[0]));
+				free_class(engine->classes[n_before + i]);
 			return result;
 		}
 	}
@@ -134,7 +163,7 @@ int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes
 void analysis_verdicts_free(struct analysis_verdicts *engine)
 {
 	for (size_t i = 0; engine && i < engine->n_classes; i++)
-		munmap(engine->classes[i], sizeof(*engine->classes[i]));
+		free_class(engine->classes[i]);
 	free(engine);
 }
 
@@ -408,7 +437,7 @@ void analysis_verdicts_add(struct analysis_verdicts *engine, const struct analys
 		add_outcomes(engine, state, row, is_between, merged, is_known, y);
 		for (unsigned axis = 0; is_known && axis < ANALYSIS_AXIS_COUNT; axis++)
 			if (!isnan(x[axis]))
-				add_point(&state->tracks[axis], axis, x[axis], y, is_settled);
+				add_point(state, axis, x[axis], y, is_settled);
 		state->has_value = is_known;
 		state->value = y;
 	}

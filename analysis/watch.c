@@ -330,6 +330,7 @@ int analysis_watch_list(const struct analysis_watch *watch, struct analysis_verd
 		free(list);
 		return 0;
 	}
-	*ret_list = list;
+	struct analysis_verdict *fit = realloc(list, n * sizeof(*list));
+	*ret_list = fit ? fit : list;
 	return (int)n;
 }

@@ -9,7 +9,7 @@
 // and when the first row with something to judge comes, and then costs at most
 // 41 KB a class, ANALYSIS_CLASSES_MAX of them: 10.5 MB at the very most, 1 MB
 // for a search on one device, however many rows come. Pages are paid as they
-// fill: a server with the books alone touches about 100 KB.
+// fill: of a server with the books alone one or two for each of its classes.
 
 #ifndef ANALYSIS_WATCH_H
 #define ANALYSIS_WATCH_H
