@@ -169,15 +169,46 @@ int mon_model_want_history(struct mon_model *model, uint64_t instance_id)
 	struct mon_process *process = mon_model_find(model, instance_id);
 	if (!process || process->history_max >= MON_HISTORY_FULL)
 		return 0;
-	if (process->history) {
-		void *grown =
-			realloc(process->history, MON_HISTORY_FULL * sizeof(*process->history));
-		if (!grown)
-			return -ENOMEM;
-		process->history = grown;
-	}
 	process->history_max = MON_HISTORY_FULL;
 	return 0;
+}
+
+// Of a process without a search or a census, as long as nobody opens it, only
+// the latest row is wanted.
+static bool is_latest_enough(const struct mon_process *process)
+{
+	return process->n_history == 1 && process->history_max < MON_HISTORY_FULL &&
+	       mon_process_field(process, TELE_ID_search_candidates_attempted) == TELE_UNKNOWN &&
+	       mon_process_field(process, TELE_ID_census_contexts_created) == TELE_UNKNOWN;
+}
+
+// Room for one more row of n_fields, whose values the caller fills.
+static struct mon_row *add_row(struct mon_process *process, uint32_t n_fields)
+{
+	if (is_latest_enough(process)) {
+		struct mon_row *row = &process->history[0];
+		if (row->n_fields == n_fields)
+			return row;
+		uint64_t *values = realloc(row->values, n_fields * sizeof(*values));
+		if (!values)
+			return NULL;
+		row->values = values;
+		return row;
+	}
+	if (process->n_history == process->history_capacity) {
+		uint32_t capacity = process->history_capacity ? process->history_max : 1;
+		void *grown = realloc(process->history, capacity * sizeof(*process->history));
+		if (!grown)
+			return NULL;
+		process->history = grown;
+		process->history_capacity = capacity;
+	}
+	uint64_t *values = malloc(n_fields * sizeof(*values));
+	if (!values)
+		return NULL;
+	struct mon_row *row = &process->history[process->n_history++];
+	row->values = values;
+	return row;
 }
 
 static int take_row(struct mon_model *model, struct mon_process *process,
@@ -185,30 +216,20 @@ static int take_row(struct mon_model *model, struct mon_process *process,
 {
 	if (record->n_fields == 0 || record->row[0] == TELE_UNKNOWN)
 		return 0;
-	if (!process->history) {
-		process->history = calloc(process->history_max, sizeof(*process->history));
-		if (!process->history)
-			return -ENOMEM;
-	}
 	if (process->n_history == process->history_max)
 		thin(process);
-	size_t n_bytes = record->n_fields * sizeof(*record->row);
-	uint64_t *values = malloc(n_bytes);
-	if (!values)
+	struct mon_row *row = add_row(process, record->n_fields);
+	if (!row)
 		return -ENOMEM;
-	memcpy(values, record->row, n_bytes);
-	process->history[process->n_history++] = (struct mon_row){
-		.seq = record->seq,
-		.at_ns = record->row[0],
-		.n_fields = record->n_fields,
-		.values = values,
-	};
+	memcpy(row->values, record->row, record->n_fields * sizeof(*record->row));
+	row->seq = record->seq;
+	row->at_ns = record->row[0];
+	row->n_fields = record->n_fields;
 	process->n_rows++;
-	mon_trend_take(&process->trend, record->row[0],
-		       mon_process_course_bytes(process, mon_process_latest(process)));
-	if (record->row[0] >= model->now_ns) {
+	mon_trend_take(&process->trend, row->at_ns, mon_process_course_bytes(process, row));
+	if (row->at_ns >= model->now_ns) {
 		uint64_t offset_ns = mon_process_field(process, TELE_ID_self_realtime_offset_ns);
-		model->now_ns = record->row[0];
+		model->now_ns = row->at_ns;
 		if (offset_ns != TELE_UNKNOWN)
 			model->realtime_offset_ns = offset_ns;
 	}

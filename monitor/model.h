@@ -81,9 +81,11 @@ struct mon_process {
 	bool is_settled;    // what mon_model_settle fills is up to date
 
 	// Rows in order of seq, thinned towards the past: the recent half is
-	// exact. history[n_history - 1] is the latest.
+	// exact. history[n_history - 1] is the latest. Where history_max is below
+	// MON_HISTORY_FULL, only processes with a search or a census have more
+	// than that one.
 	struct mon_row *history;
-	uint32_t n_history, history_max;
+	uint32_t n_history, history_max, history_capacity;
 
 	struct mon_trend trend; // of mon_process_course_bytes
 

@@ -32,7 +32,8 @@ static bool copy_history(struct mon_process *process)
 	process->n_history = 0;
 	if (!rows)
 		return true;
-	process->history = calloc(process->history_max, sizeof(*process->history));
+	process->history = calloc(n_rows ? n_rows : 1, sizeof(*process->history));
+	process->history_capacity = n_rows;
 	if (!process->history)
 		return false;
 	for (uint32_t i = 0; i < n_rows; i++) {

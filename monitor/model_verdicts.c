@@ -277,5 +277,9 @@ void mon_process_judge(struct mon_process *process)
 	process->verdicts = calloc(analysis_verdicts_classes(engine) + 1, sizeof(*process->verdicts));
 	if (process->verdicts)
 		add_lines(process, engine);
+	if (process->n_verdicts) {
+		void *fit = realloc(process->verdicts, process->n_verdicts * sizeof(*process->verdicts));
+		process->verdicts = fit ? fit : process->verdicts;
+	}
 	set_phrase(process, engine);
 }
