@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "derived.h"
+#include "residency.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -212,17 +212,12 @@ static uint64_t value_at(const uint64_t *row, uint32_t n_fields, uint32_t positi
 
 static uint64_t residual_of(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields)
 {
-	struct analysis_derived derived;
-	struct analysis_derived_number number;
-	analysis_derived_read(schema, row, n_fields, &derived);
-	for (size_t i = 0; analysis_derived_at(&derived, i, &number); i++) {
-		if (strcmp(number.name, "residual_bytes") != 0)
-			continue;
-		if (!number.is_known || number.magnitude > INT64_MAX)
-			return TELE_UNKNOWN;
-		return number.is_negative ? 0 - number.magnitude : number.magnitude;
-	}
-	return TELE_UNKNOWN;
+	struct analysis_residency residency;
+	analysis_residency_read(schema, row, n_fields, &residency);
+	// The lowest stands for all that are lower.
+	if (!residency.residual_bytes.is_known || residency.residual_bytes.value == INT64_MIN)
+		return TELE_UNKNOWN;
+	return (uint64_t)residency.residual_bytes.value;
 }
 
 static uint64_t sum_of_devices(const struct analysis_classes *classes, const uint64_t *row, uint32_t n_fields)

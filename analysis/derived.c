@@ -50,7 +50,7 @@ void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row
 {
 	struct analysis_derived derived;
 	analysis_books_read(schema, row, n_fields, &derived.books);
-	analysis_residency_read(schema, row, n_fields, &derived.residency);
+	analysis_residency_of_books(schema, row, n_fields, &derived.books, &derived.residency);
 	derived.live_pools = sum_labels(schema, row, n_fields, "_pools");
 	derived.live_pool_bytes = sum_labels(schema, row, n_fields, "_bytes");
 #define VALUE(id) tele_schema_value(schema, TELE_ID_census_##id, TELE_NO_INSTANCE, row, n_fields)

@@ -69,10 +69,17 @@ static void split_own(struct analysis_residency *residency, uint64_t own_pages_b
 void analysis_residency_read(const struct tele_schema *schema, const uint64_t *row,
 			     uint32_t n_fields, struct analysis_residency *ret_residency)
 {
-	struct analysis_residency residency = {0};
 	struct analysis_books books;
 	analysis_books_read(schema, row, n_fields, &books);
-	predict(&residency, &books);
+	analysis_residency_of_books(schema, row, n_fields, &books, ret_residency);
+}
+
+void analysis_residency_of_books(const struct tele_schema *schema, const uint64_t *row,
+				 uint32_t n_fields, const struct analysis_books *books,
+				 struct analysis_residency *ret_residency)
+{
+	struct analysis_residency residency = {0};
+	predict(&residency, books);
 
 #define VALUE(id) tele_schema_value(schema, TELE_ID_##id, TELE_NO_INSTANCE, row, n_fields)
 	residency.rss_bytes = VALUE(host_rss_bytes);

@@ -32,4 +32,9 @@ struct analysis_residency {
 void analysis_residency_read(const struct tele_schema *schema, const uint64_t *row,
 			     uint32_t n_fields, struct analysis_residency *ret_residency);
 
+// The same for who has the books of that row already.
+void analysis_residency_of_books(const struct tele_schema *schema, const uint64_t *row,
+				 uint32_t n_fields, const struct analysis_books *books,
+				 struct analysis_residency *ret_residency);
+
 #endif

@@ -176,7 +176,8 @@ static uint64_t devices_total(const struct analysis_watch *watch, const struct t
 {
 	const struct tele_schema *schema = record->instance->schema;
 	uint64_t sum = 0;
-	for (uint32_t i = 0; i < schema->n_fields; i++) {
+	uint32_t n_fields = watch->classes.n_devices ? schema->n_fields : 0;
+	for (uint32_t i = 0; i < n_fields; i++) {
 		if (schema->fields[i].builtin != TELE_ID_device_captured_at_ns)
 			continue;
 		uint64_t bytes = device_total(watch, record, schema->fields[i].instance);

@@ -170,6 +170,7 @@ int mon_model_want_history(struct mon_model *model, uint64_t instance_id)
 	if (!process || process->history_max >= MON_HISTORY_FULL)
 		return 0;
 	process->history_max = MON_HISTORY_FULL;
+	process->is_settled = false;
 	return 0;
 }
 

@@ -104,7 +104,9 @@ struct mon_process {
 	struct analysis_broken broken[4];
 	struct analysis_verdict *judged; // owned; ranked; NULL in a copy
 	uint32_t n_judged;
-	struct mon_verdict *verdicts; // owned; growing ones first
+	uint64_t judged_at_ns;
+	// Owned; growing ones first. Only of processes with MON_HISTORY_FULL.
+	struct mon_verdict *verdicts;
 	uint32_t n_verdicts;
 	enum mon_mark mark; // of the phrase
 	char phrase[160];   // the verdict in a few words, for the overview

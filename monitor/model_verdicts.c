@@ -17,6 +17,7 @@
 #include "../libtelemetry/banned.h"
 
 #define TEXT_BYTES 96
+#define JUDGE_EVERY_NS UINT64_C(1000000000)
 
 // "working_pools" is "working pools", "rss_bytes" is "RSS", "device_used_bytes"
 // is "device". The program's own names stay as they are.
@@ -263,9 +264,27 @@ void mon_process_forget_verdicts(struct mon_process *process)
 	process->growth = 0;
 }
 
+// The lines of its screen.
+static void write_lines(struct mon_process *process, const struct analysis_verdicts *engine)
+{
+	// One line a class at most, and one for what is unknown.
+	process->verdicts = calloc(analysis_verdicts_classes(engine) + 1, sizeof(*process->verdicts));
+	if (!process->verdicts)
+		return;
+	add_lines(process, engine);
+	void *fit = realloc(process->verdicts, (process->n_verdicts + 1u) * sizeof(*process->verdicts));
+	process->verdicts = fit ? fit : process->verdicts;
+}
+
 void mon_process_judge(struct mon_process *process)
 {
-	if (!process->watch)
+	const struct mon_row *row = mon_process_latest(process);
+	bool is_wanted_whole = process->history_max >= MON_HISTORY_FULL;
+	if (!process->watch || !row)
+		return;
+	// What is only listed needs no new words for every row.
+	if (!is_wanted_whole && process->judged && row->at_ns >= process->judged_at_ns &&
+	    row->at_ns - process->judged_at_ns < JUDGE_EVERY_NS)
 		return;
 	const struct analysis_verdicts *engine = analysis_watch_engine(process->watch);
 	mon_process_forget_verdicts(process);
@@ -273,13 +292,8 @@ void mon_process_judge(struct mon_process *process)
 	if (n <= 0)
 		return;
 	process->n_judged = (uint32_t)n;
-	// One line a class at most, and one for what is unknown.
-	process->verdicts = calloc(analysis_verdicts_classes(engine) + 1, sizeof(*process->verdicts));
-	if (process->verdicts)
-		add_lines(process, engine);
-	if (process->n_verdicts) {
-		void *fit = realloc(process->verdicts, process->n_verdicts * sizeof(*process->verdicts));
-		process->verdicts = fit ? fit : process->verdicts;
-	}
+	process->judged_at_ns = row->at_ns;
+	if (is_wanted_whole)
+		write_lines(process, engine);
 	set_phrase(process, engine);
 }
