@@ -26,9 +26,9 @@ struct analysis_class_state {
 	bool is_growing; // to a live reader, since:
 	uint64_t turned_at_row;
 	double turned_at_s;
-	struct analysis_class_outcomes outcomes;
-	// ANALYSIS_AXIS_COUNT of them, in pages of their own from the first point
-	// on; before, of all classes the same that nobody writes to.
+	// Before the first value, or candidate, those of all classes are the same
+	// that nobody writes to. ANALYSIS_AXIS_COUNT tracks, in pages of their own.
+	struct analysis_class_outcomes *outcomes;
 	struct analysis_track *tracks;
 };
 

@@ -422,7 +422,7 @@ size_t analysis_verdicts_list(const struct analysis_verdicts *engine, enum analy
 		if (verdict->is_total && verdict->is_headline && look.is_growing[verdict->class_index])
 			share_out(&look, (int)verdict->class_index, (int)verdict->axis);
 		if (grows(verdict))
-			analysis_split_by_outcome(&engine->outcomes, &engine->classes[verdict->class_index]->outcomes,
+			analysis_split_by_outcome(&engine->outcomes, engine->classes[verdict->class_index]->outcomes,
 						  &verdict->by_outcome);
 	}
 	rank(&look, n);

@@ -67,8 +67,9 @@ static bool is_started(const struct analysis_track *track)
 	return track->history.points_per_cell > 0;
 }
 
-// Of classes without a point yet. Read only.
+// Of classes without a value yet. Read only.
 static const struct analysis_track no_tracks[ANALYSIS_AXIS_COUNT];
+static const struct analysis_class_outcomes no_outcomes;
 
 #define TRACKS_BYTES (ANALYSIS_AXIS_COUNT * sizeof(struct analysis_track))
 
@@ -87,8 +88,20 @@ static bool have_tracks(struct analysis_class_state *state)
 	return true;
 }
 
+static bool have_outcomes(struct analysis_class_state *state)
+{
+	if (state->outcomes != &no_outcomes)
+		return true;
+	struct analysis_class_outcomes *outcomes = calloc(1, sizeof(*outcomes));
+	if (outcomes)
+		state->outcomes = outcomes;
+	return outcomes;
+}
+
 static void free_class(struct analysis_class_state *state)
 {
+	if (state->outcomes != &no_outcomes)
+		free(state->outcomes);
 	if (state->tracks != no_tracks)
 		munmap(state->tracks, TRACKS_BYTES);
 	free(state);
@@ -115,8 +128,9 @@ static int new_class(const struct analysis_class *class, struct analysis_class_s
 	state->class = *class;
 	state->capacity_bytes = TELE_UNKNOWN;
 	state->turned_at_s = NAN;
-	// Never written to: have_tracks comes before the first point.
+	// Never written to: have_tracks and have_outcomes come first.
 	state->tracks = (struct analysis_track *)(uintptr_t)no_tracks;
+	state->outcomes = (struct analysis_class_outcomes *)(uintptr_t)&no_outcomes;
 	*ret = state;
 	return 0;
 }
@@ -203,7 +217,8 @@ void analysis_verdicts_gap(struct analysis_verdicts *engine)
 		struct analysis_class_state *state = engine->classes[i];
 		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
 			analysis_history_gap(&state->tracks[axis].history);
-		analysis_class_outcomes_close(&state->outcomes, false);
+		if (state->outcomes != &no_outcomes)
+			analysis_class_outcomes_close(state->outcomes, false);
 		state->has_value = false;
 	}
 }
@@ -222,7 +237,8 @@ void analysis_verdicts_restart(struct analysis_verdicts *engine)
 			analysis_history_restart(&state->tracks[axis].history);
 			reset_track(&state->tracks[axis], axis);
 		}
-		memset(&state->outcomes, 0, sizeof(state->outcomes));
+		if (state->outcomes != &no_outcomes)
+			memset(state->outcomes, 0, sizeof(*state->outcomes));
 		state->is_growing = false;
 		state->turned_at_row = 0;
 		state->turned_at_s = NAN;
@@ -259,7 +275,7 @@ void analysis_judge_track(const struct analysis_verdicts *engine, const struct a
 
 	analysis_judge(history, ret);
 	if (axis == ANALYSIS_TIME || analysis_shape_grows(ret->shape) ||
-	    !analysis_one_outcome_leaks(&engine->outcomes, &state->outcomes, &left, &n))
+	    !analysis_one_outcome_leaks(&engine->outcomes, state->outcomes, &left, &n))
 		return;
 	// Where the axis that decides sees the growth, the others need no help.
 	analysis_judge(&state->tracks[ANALYSIS_ATTEMPTED].history, &base);
@@ -404,12 +420,14 @@ static void place(struct analysis_verdicts *engine, const struct analysis_row *r
 static void add_outcomes(struct analysis_verdicts *engine, struct analysis_class_state *state,
 			 const struct analysis_row *row, bool is_between, bool merged, bool is_known, double y)
 {
+	if ((!is_known && row->boundary == ANALYSIS_NO_BOUNDARY) || !have_outcomes(state))
+		return;
 	if (is_between && is_known && state->has_value)
-		analysis_class_outcomes_between(&state->outcomes, y - state->value);
+		analysis_class_outcomes_between(state->outcomes, y - state->value);
 	if (row->boundary != ANALYSIS_NO_BOUNDARY)
-		analysis_class_outcomes_close(&state->outcomes, true);
+		analysis_class_outcomes_close(state->outcomes, true);
 	if (row->boundary == ANALYSIS_CANDIDATE_END)
-		analysis_class_outcomes_end(&engine->outcomes, &state->outcomes, row->outcome, merged,
+		analysis_class_outcomes_end(&engine->outcomes, state->outcomes, row->outcome, merged,
 					    is_known, y);
 }
 
