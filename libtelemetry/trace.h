@@ -69,6 +69,7 @@ int tele_trace_finish(struct tele_trace_writer *writer, struct tele_error *ret_e
 
 struct tele_trace_info {
 	uint64_t file_bytes;	  // 0 for a pipe
+	uint64_t read_bytes;	  // how far reading has come
 	uint64_t n_blocks;
 	uint64_t n_records;
 	uint64_t first_at_ns, last_at_ns; // monotonic, over all instances
@@ -84,6 +85,18 @@ struct tele_trace_info {
 // file, -EISDIR, ...
 int tele_trace_open(const char *path, struct tele_source **ret_source,
 		    struct tele_error *ret_error);
+
+// The same for one reading from begin to end, in memory that does not grow with
+// the file; such a source cannot be sought. Of a file, each instance comes with
+// the whole schema it will ever have.
+int tele_trace_open_once(const char *path, struct tele_source **ret_source,
+			 struct tele_error *ret_error);
+
+// Of a source that is opened to be read once: instance number `number` of those
+// known so far, or NULL; and an instance's schema as a stream block brought it.
+const struct tele_instance *tele_trace_instance_at(const struct tele_source *source, uint32_t number);
+const uint8_t *tele_trace_schema_bytes(const struct tele_source *source,
+				       const struct tele_instance *instance, size_t *ret_bytes);
 
 // What is known of the trace; whole only after the last record was read, or for
 // a file with a trailer.

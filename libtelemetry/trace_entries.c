@@ -84,6 +84,7 @@ void tele_trace_free_instances(struct tele_trace *trace)
 	for (uint32_t i = 0; i < trace->n_instances; i++) {
 		tele_schema_free(trace->instances[i]->instance.schema);
 		tele_strings_free(trace->instances[i]->strings);
+		free(trace->instances[i]->schema_bytes);
 		free(trace->instances[i]);
 	}
 	free(trace->instances);

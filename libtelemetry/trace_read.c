@@ -303,7 +303,7 @@ static void close_trace(struct tele_source *source)
 
 static const struct tele_source_ops trace_ops = {.next = next_record, .close = close_trace};
 
-int tele_trace_open(const char *path, struct tele_source **ret_source, struct tele_error *ret_error)
+static int open_trace(const char *path, bool is_once, struct tele_source **ret_source, struct tele_error *ret_error)
 {
 	struct tele_trace *trace = calloc(1, sizeof(*trace));
 	if (!trace)
@@ -316,8 +316,9 @@ int tele_trace_open(const char *path, struct tele_source **ret_source, struct te
 		return failed;
 	}
 	trace->info.file_bytes = trace->scan.file_bytes;
+	trace->is_once = is_once;
 	if (trace->scan.is_regular)
-		failed = tele_trace_load_entries(trace, ret_error);
+		failed = is_once ? tele_trace_learn(trace, ret_error) : tele_trace_load_entries(trace, ret_error);
 	if (failed) {
 		close_trace(&trace->source);
 		return failed;
@@ -332,11 +333,22 @@ struct tele_trace *tele_trace_of(struct tele_source *source)
 	return trace_of(source);
 }
 
+int tele_trace_open(const char *path, struct tele_source **ret_source, struct tele_error *ret_error)
+{
+	return open_trace(path, false, ret_source, ret_error);
+}
+
+int tele_trace_open_once(const char *path, struct tele_source **ret_source, struct tele_error *ret_error)
+{
+	return open_trace(path, true, ret_source, ret_error);
+}
+
 void tele_trace_get_info(const struct tele_source *source, struct tele_trace_info *ret_info)
 {
 	const struct tele_trace *trace = (const struct tele_trace *)source;
 	TELE_ASSERT(source->ops == &trace_ops);
 	*ret_info = trace->info;
+	ret_info->read_bytes = trace->scan.offset;
 	ret_info->damaged_at = trace->scan.damaged_at;
 	ret_info->is_complete = trace->scan.is_ended && trace->scan.damaged_at == UINT64_MAX;
 	memcpy(ret_info->damage, trace->scan.damage, sizeof(ret_info->damage));

@@ -29,6 +29,8 @@ struct tele_trace_instance {
 	uint64_t counted_seq; // records before it are in info.n_records
 	uint64_t first_entry; // after a seek: blocks before it are passed over
 	uint64_t stream_first, stream_last; // entries of its stream blocks
+	uint8_t *schema_bytes; // as the longest stream block brought them, when read once
+	size_t n_schema_bytes;
 };
 
 struct tele_trace {
@@ -37,6 +39,7 @@ struct tele_trace {
 	struct tele_trace_info info;
 
 	bool has_entries; // a file; else a pipe
+	bool is_once;	  // a file is read as a pipe, and schemas are kept as bytes
 	struct tele_trace_entry *entries;
 	uint64_t n_entries, entries_capacity, next_entry;
 
@@ -86,6 +89,10 @@ int tele_trace_count_entry(struct tele_trace *trace, const struct tele_trace_ent
 
 // Fills `entries` from the index, or by a walk over the file.
 int tele_trace_load_entries(struct tele_trace *trace, struct tele_error *ret_error);
+
+// Takes in every stream block of a file that is to be read once, and goes back
+// to its beginning.
+int tele_trace_learn(struct tele_trace *trace, struct tele_error *ret_error);
 
 // Takes in a stream block. *ret_instance is NULL for one that makes no sense,
 // which is noted as damage. *ret_has_grown: the instance is new or has new

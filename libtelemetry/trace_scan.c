@@ -361,25 +361,63 @@ static int read_indexes(struct tele_scan *scan, const struct tele_trace_trailer 
 	return n_left == 0;
 }
 
+// Reads the trailer. Returns 1, 0 where there is none, or an error.
+static int read_trailer(struct tele_scan *scan, struct tele_trace_trailer *ret_trailer,
+			struct tele_error *ret_error)
+{
+	TELE_ASSERT(scan->is_regular);
+	if (scan->file_bytes < scan->blocks_begin + sizeof(*ret_trailer))
+		return 0;
+	tele_scan_rewind(scan, scan->file_bytes - sizeof(*ret_trailer));
+	int64_t have = fill(scan, sizeof(*ret_trailer), ret_error);
+	if (have < 0)
+		return (int)have;
+	return have >= (int64_t)sizeof(*ret_trailer) && is_trailer(scan->buffer + scan->start, ret_trailer) &&
+	       ret_trailer->n_blocks <= scan->file_bytes / TELE_BLOCK_HEADER_BYTES;
+}
+
+int tele_scan_index_schemas(struct tele_scan *scan, tele_scan_place_fn take, void *context,
+			    struct tele_error *ret_error)
+{
+	struct tele_trace_trailer trailer;
+	struct tele_trace_entry entries[TELE_TRACE_INDEX_BLOCKS];
+	int found = read_trailer(scan, &trailer, ret_error);
+	if (found <= 0)
+		return found;
+	uint64_t limit = scan->file_bytes;
+	uint64_t offset = trailer.index_offset;
+	while (offset != 0) {
+		uint64_t n_left = TELE_TRACE_INDEX_BLOCKS;
+		if (offset >= limit || offset % 8 || offset < scan->blocks_begin)
+			return 0;
+		limit = offset;
+		found = read_index(scan, offset, entries, &n_left, &offset, ret_error);
+		if (found <= 0)
+			return found;
+		for (uint64_t i = TELE_TRACE_INDEX_BLOCKS; i-- > n_left;) {
+			bool is_inside = entries[i].offset >= scan->blocks_begin && entries[i].offset < limit;
+			bool is_schema = entries[i].type == TELE_BLOCK_STREAM || entries[i].type == TELE_BLOCK_GROWTH;
+			if (!is_schema || !is_inside)
+				continue;
+			int failed = take(context, entries[i].offset, ret_error);
+			if (failed)
+				return failed;
+		}
+	}
+	return 1;
+}
+
 int tele_scan_index(struct tele_scan *scan, struct tele_trace_entry **ret_entries,
 		    uint64_t *ret_n_entries, struct tele_error *ret_error)
 {
 	struct tele_trace_trailer trailer;
-	TELE_ASSERT(scan->is_regular);
-	if (scan->file_bytes < scan->blocks_begin + sizeof(trailer))
-		return 0;
-	uint64_t end = scan->file_bytes - sizeof(trailer);
-	tele_scan_rewind(scan, end);
-	int64_t have = fill(scan, sizeof(trailer), ret_error);
-	if (have < 0)
-		return (int)have;
-	if (have < (int64_t)sizeof(trailer) || !is_trailer(scan->buffer + scan->start, &trailer) ||
-	    trailer.n_blocks > scan->file_bytes / TELE_BLOCK_HEADER_BYTES)
-		return 0;
+	int found = read_trailer(scan, &trailer, ret_error);
+	if (found <= 0)
+		return found;
 	struct tele_trace_entry *entries = malloc((trailer.n_blocks + 1) * sizeof(*entries));
 	if (!entries)
 		return tele_fail(ret_error, -ENOMEM, "%s: %s", scan->path, tele_strerror(-ENOMEM));
-	int found = read_indexes(scan, &trailer, entries, ret_error);
+	found = read_indexes(scan, &trailer, entries, ret_error);
 	if (found <= 0) {
 		free(entries);
 		return found;

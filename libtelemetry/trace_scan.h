@@ -55,6 +55,13 @@ void tele_scan_rewind(struct tele_scan *scan, uint64_t offset);
 // Notes damage at an offset, unless some was noted before.
 void tele_scan_note(struct tele_scan *scan, uint64_t offset, const char *what);
 
+// Calls `take` with the offset of each stream and growth block that the indexes
+// name, the last first. Returns 1; 0 where trailer or indexes are
+// not whole; or a negative error, of reading or of `take`.
+typedef int (*tele_scan_place_fn)(void *context, uint64_t offset, struct tele_error *ret_error);
+int tele_scan_index_schemas(struct tele_scan *scan, tele_scan_place_fn take, void *context,
+			    struct tele_error *ret_error);
+
 // All entries of all index blocks in the order of the file, where the trailer
 // and every index are whole; *ret_entries is to be freed. Returns 1; 0 where
 // they are not (a recording cut off, or damage); or a negative error.

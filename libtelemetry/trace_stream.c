@@ -45,6 +45,21 @@ static int unpack(struct tele_trace *trace, const struct tele_block_header *head
 	return tele_block_unpack(header, block + TELE_BLOCK_HEADER_BYTES, trace->raw);
 }
 
+// Keeps the bytes of a schema from byte `from` on, as far as they are new.
+static int keep_schema(struct tele_trace_instance *instance, size_t from, const uint8_t *bytes, size_t n_bytes)
+{
+	size_t n_kept = instance->n_schema_bytes;
+	if (instance->schema_bytes && (from > n_kept || from + n_bytes <= n_kept))
+		return 0;
+	uint8_t *kept = realloc(instance->schema_bytes, from + n_bytes + 1);
+	if (!kept)
+		return -ENOMEM;
+	memcpy(kept + n_kept, bytes + (n_kept - from), from + n_bytes - n_kept);
+	instance->schema_bytes = kept;
+	instance->n_schema_bytes = from + n_bytes;
+	return 0;
+}
+
 int tele_trace_take_stream(struct tele_trace *trace, const struct tele_block_header *header,
 		       const uint8_t *block, uint64_t offset, struct tele_trace_instance **ret_instance,
 		       bool *ret_has_grown, struct tele_error *ret_error)
@@ -87,6 +102,8 @@ int tele_trace_take_stream(struct tele_trace *trace, const struct tele_block_hea
 		return tele_trace_out_of_memory(trace, ret_error);
 	if (failed)
 		tele_scan_note(&trace->scan, offset, refusal.text);
+	if (trace->is_once && keep_schema(instance, 0, trace->raw + sizeof(words), schema_bytes) != 0)
+		return tele_trace_out_of_memory(trace, ret_error);
 	*ret_instance = instance;
 	*ret_has_grown = is_new || schema->n_fields > n_fields;
 	return 0;
@@ -116,6 +133,9 @@ int tele_trace_take_growth(struct tele_trace *trace, const struct tele_block_hea
 	failed = tele_schema_parse_from(schema, growth.from, trace->raw + sizeof(growth),
 					header->raw_bytes - sizeof(growth), &refusal);
 	if (failed == -ENOMEM)
+		return tele_trace_out_of_memory(trace, ret_error);
+	if (trace->is_once && !failed &&
+	    keep_schema(instance, growth.from, trace->raw + sizeof(growth), header->raw_bytes - sizeof(growth)) != 0)
 		return tele_trace_out_of_memory(trace, ret_error);
 	// What lies before it may still be found elsewhere.
 	if (failed && failed != TELE_ENOTREADY)

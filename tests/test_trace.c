@@ -121,6 +121,33 @@ static void hear(struct tele_source *source, struct heard *heard)
 	tele_trace_get_info(source, &heard->info);
 }
 
+// Whatever is wrong with a file, reading it once tells the same.
+static void check_reading_once(const struct heard *heard)
+{
+	struct tele_source *source;
+	struct tele_error error;
+	struct heard again;
+	const struct tele_instance *instance;
+	if (tele_trace_open_once(path, &source, &error) != 0)
+		fail_msg("%s", error.text);
+	for (uint32_t i = 0; (instance = tele_trace_instance_at(source, i)); i++) {
+		size_t n_bytes;
+		const struct test_series *its = series[index_of(instance->identity.instance_id)];
+		const uint8_t *bytes = tele_trace_schema_bytes(source, instance, &n_bytes);
+		assert_int_equal(n_bytes, its->writer.used_bytes);
+		assert_memory_equal(bytes, its->schema, n_bytes);
+	}
+	hear(source, &again);
+	assert_int_equal(tele_trace_seek(source, 0, NULL), -ESPIPE);
+	tele_source_close(source);
+	assert_memory_equal(again.n_records, heard->n_records, sizeof(again.n_records));
+	assert_memory_equal(again.n_lost, heard->n_lost, sizeof(again.n_lost));
+	assert_memory_equal(again.states, heard->states, sizeof(again.states));
+	assert_int_equal(again.info.is_complete, heard->info.is_complete);
+	assert_true(again.info.damaged_at == heard->info.damaged_at);
+	assert_true(again.info.read_bytes <= again.info.file_bytes);
+}
+
 static void read_trace(const char *from, struct heard *heard)
 {
 	struct tele_source *source;
@@ -129,6 +156,8 @@ static void read_trace(const char *from, struct heard *heard)
 		fail_msg("%s", error.text);
 	hear(source, heard);
 	tele_source_close(source);
+	if (from == path)
+		check_reading_once(heard);
 }
 
 static size_t read_file(uint8_t **ret_bytes)

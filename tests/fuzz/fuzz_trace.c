@@ -136,6 +136,15 @@ static void read_all(const char *path, uint64_t sought_at_ns)
 	tele_source_close(source);
 }
 
+static void read_once(const char *path)
+{
+	struct tele_source *source;
+	if (tele_trace_open_once(path, &source, NULL) != 0)
+		return;
+	hear(source);
+	tele_source_close(source);
+}
+
 // Pieces: what kind, how long, then that many bytes.
 static void make_file(const uint8_t *data, size_t n_bytes, struct test_series *const series[2])
 {
@@ -179,6 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	read_all(path, test_series_at_ns(40));
+	read_once(path);
 	if (lseek(fd, 0, SEEK_SET) != 0 || dup2(fd, 0) != 0)
 		abort();
 	read_all("-", 0);
