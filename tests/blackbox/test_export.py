@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The Rollcall developers
+"""`rollcall export`: each format is read by something that is not ours, or held
+to its rules line by line; what is unknown is never a number; what is damaged is
+said; what fails leaves nothing behind."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import unittest
+
+from tests.blackbox.imports import ImportCase
+from tests.blackbox.prometheus import PROMTOOL, Prometheus, needs_prometheus, parse
+from tests.blackbox.support import LIMIT_S, ROLLCALL, SANITIZED, Script, needs_preload, needs_root
+
+FORMATS = ("csv", "jsonl", "openmetrics", "perfetto", "trace")
+HOSTILE = 'a"b\\c,d\x1b[31m\u202e<&>{}=\x7f\'' + "\u00e9"
+
+
+class ExportCase(ImportCase):
+    def export(self, path, format, *options, **more):
+        done = self.rollcall("export", path, "--format", format, *options, **more)
+        self.assertEqual(done.stderr, "" if more.get("text", True) else b"")
+        return done.stdout
+
+    def rows(self, path, *options):
+        return list(csv.DictReader(io.StringIO(self.export(path, "csv", *options))))
+
+    def lines(self, path, *options):
+        return [json.loads(line) for line in self.export(path, "jsonl", *options).splitlines()]
+
+    def cut(self, path, *options):
+        part = self.file("part.rct")
+        self.rollcall("export", path, "--format", "trace", "-f", "-o", part, *options)
+        self.assertIn("complete", self.rollcall("info", part).stdout.split("\n")[0])
+        self.assertNotIn("incomplete", self.rollcall("info", part).stdout)
+        return part
+
+    def verdicts(self, path):
+        (process,) = self.report(path)
+        return {(v["class"], v["axis"]): (v["shape"], round(v["slope"] or 0, 6), v["points"]) for v in process["verdicts"]}
+
+    def long_trace(self, n_rows):
+        text = ["time_s,candidate,outcome,device.used_bytes,queue,host.rss_bytes\n"]
+        for i in range(n_rows):
+            end = i % 100 == 99
+            text.append("%.3f,%s,%s,%d,%d,%d\n" % (i / 10, "c%d" % (i // 100) if end else "", "timed" if end else "",
+                                                   (i * 7919) % 1000003, i % 17, 1 << 20))
+        return self.imported("".join(text), name="long-%d" % n_rows)
+
+    def recorded(self, **environment):
+        """A trace of two processes, of which one was killed with a candidate open."""
+        first, second = Script(self, ROLLCALL_LABEL="first"), Script(self, ROLLCALL_LABEL=environment.get("label", "second"))
+        first.do("phase:warm")
+        first.do("search 5")
+        second.do("pool 1 77")
+        second.do("phase:" + environment.get("phase", "cold"))
+        second.do("begin:" + environment.get("candidate", "never ended"))
+        second.do("flush")
+        first.finish()
+        second.kill()
+        path = self.file("two.rct")
+        self.rollcall("record", "-q", "-o", path, str(first.pid), str(second.pid))
+        self.pids = (first.pid, second.pid)
+        return path
+
+
+class Tables(ExportCase):
+    def test_an_exported_table_gives_the_same_verdicts(self):
+        for name in ("g1", "g2", "g3", "g4", "g5a", "g5b", "g6", "g7", "g8"):
+            with self.subTest(search=name):
+                path = self.search(name)
+                again = self.imported(self.export(path, "csv"), name=name)
+                self.assertEqual(self.verdicts(again), self.verdicts(path))
+                a, b = self.report(path)[0], self.report(again)[0]
+                self.assertEqual(a["candidates"], b["candidates"])
+                self.assertEqual(self.export(again, "csv"), self.export(path, "csv"))
+
+    def test_unknown_is_an_empty_cell(self):
+        path = self.search("g7")
+        text = self.export(path, "csv")
+        self.assertNotIn("18446744073709551615", text)
+        self.assertEqual({row["device[0].used_bytes"] for row in self.rows(path, "--from", "2")}, {""})
+
+    def test_a_table_has_candidates_phases_and_exact_numbers(self):
+        path = self.imported("time_s,candidate,outcome,phase,queue\n0,,,warm,18446744073709551614\n1.5,x,,,\n2,x,timed,cold,3\n")
+        rows = self.rows(path)
+        self.assertEqual([(r["time_s"], r["candidate"], r["outcome"], r["phase"], r["app.queue"]) for r in rows],
+                         [("0", "", "", "warm", "18446744073709551614"), (rows[1]["time_s"], "x", "", "warm", ""),
+                          (rows[2]["time_s"], "x", "timed", "cold", "3")])
+        self.assertAlmostEqual(float(rows[1]["time_s"]), 1.5, places=5)
+
+    def test_fields_are_chosen_by_pattern(self):
+        path = self.search("g1")
+        header = self.export(path, "csv", "--fields", "device.used_bytes,census.live_*_pools").splitlines()[0].split(",")
+        self.assertEqual(header[:4], ["time_s", "candidate", "phase", "outcome"])
+        self.assertEqual(header[4:], ["census.live_working_pools", "census.live_constant_pools", "census.live_staging_pools",
+                                      "census.live_unlabelled_pools", "device[0].used_bytes"])
+        self.assertIn("nosuch.*", self.fails("export", path, "--format", "csv", "--fields", "heap.*,nosuch.*"))
+
+    def test_a_part_is_between_times_or_candidates(self):
+        path = self.search("g1")
+        everything = self.rows(path)
+        part = self.rows(path, "--from", "10s", "--to", "20s")
+        self.assertEqual(part, [r for r in everything if 10 <= float(r["time_s"]) <= 20.000001])
+        part = self.rows(path, "--from", "100", "--to", "103")
+        ended = [r["candidate"] for r in part if r["outcome"]]
+        self.assertEqual(ended, ["101", "102", "103"])
+        self.assertEqual({k: v for k, v in part[0].items() if k not in ("candidate", "outcome")},
+                         [{k: v for k, v in r.items() if k not in ("candidate", "outcome")}
+                          for r in everything if (r["candidate"], r["outcome"] != "") == ("100", True)][0])
+        self.assertIn("no row", self.fails("export", path, "--format", "csv", "--from", "9999"))
+        self.assertEqual(len(self.rows(path, "--to", "9999")), len(everything))
+
+    def test_thinning_keeps_the_rows_of_candidates(self):
+        path = self.long_trace(1000)
+        rows = self.rows(path, "--every", "10")
+        self.assertEqual(len([r for r in rows if r["outcome"]]), 10)
+        self.assertLess(len(rows), 115)
+        rows = self.rows(path, "--every", "5s")
+        plain = [float(r["time_s"]) for r in rows if not r["outcome"]]
+        self.assertEqual(len(plain), 20)
+        self.assertTrue(all(b - a > 4.5 for a, b in zip(plain, plain[1:])), plain)
+        again = self.imported(self.export(path, "csv", "--every", "10"), name="again")
+        self.assertEqual(self.report(again)[0]["candidates"]["timed"], 10)
+
+    def test_jsonl_has_an_object_for_each_row(self):
+        path = self.search("g7")
+        lines, rows = self.lines(path), self.rows(path)
+        whole = [line for line in lines if "fields" in line]
+        self.assertEqual(len(whole), len(rows))
+        self.assertTrue(all(line["fields"]["device[0].used_bytes"] is None for line in whole[2:]))
+        ended = [e for line in lines for e in line.get("events", []) if e["type"] == "candidate_end"]
+        self.assertEqual([(e["text"], e["outcome"]) for e in ended],
+                         [(r["candidate"], r["outcome"]) for r in rows if r["outcome"]])
+        self.assertIsNone(lines[0]["pid"])
+        self.assertEqual([w["time_s"] for w in whole], sorted(w["time_s"] for w in whole))
+
+    def test_both_sides_are_pipes(self):
+        path = self.search("g1")
+        with open(path, "rb") as file:
+            trace = file.read()
+        for format in FORMATS:
+            with self.subTest(format=format):
+                piped = self.export("-", format, "-o", "-", input=trace, text=False)
+                self.assertEqual(piped[4096:] if format == "trace" else piped,
+                                 self.export(path, format, text=False)[4096 if format == "trace" else 0:])
+
+
+class Cuts(ExportCase):
+    def test_a_whole_cut_is_the_trace(self):
+        path = self.search("g1")
+        part = self.cut(path)
+        self.assertEqual(self.report(part), self.report(path))
+        for format in ("csv", "jsonl", "openmetrics", "perfetto"):
+            self.assertEqual(self.export(part, format), self.export(path, format))
+
+    def test_a_cut_between_candidates_says_what_the_whole_says_of_them(self):
+        path = self.search("g1")
+        part = self.cut(path, "--from", "50", "--to", "150")
+        (process,) = self.report(part)
+        self.assertEqual(process["lost"], 0)
+        self.assertEqual(process["fields"]["search.candidates_attempted"] - process["fields"]["search.open_candidates"], 150)
+        shape = {v["class"]: v["shape"] for v in process["verdicts"] if v["is_headline"]}
+        self.assertEqual(shape["working_pools"], "growing")
+        rows = self.rows(part)
+        self.assertEqual([r["candidate"] for r in rows if r["outcome"]], [str(i) for i in range(51, 151)])
+
+    def test_fields_that_were_not_chosen_are_unknown(self):
+        part = self.cut(self.search("g1"), "--fields", "device.used_bytes,search.*")
+        (process,) = self.report(part)
+        self.assertIsNone(process["fields"]["census.live_working_pools"])
+        self.assertGreater(process["fields"]["device[0].used_bytes"], 1 << 30)
+
+    def test_a_thinned_cut_has_nothing_lost_and_its_labels(self):
+        path = self.long_trace(5000)
+        part = self.cut(path, "--every", "7")
+        (process,) = self.report(part)
+        self.assertEqual((process["lost"], process["candidates"]["timed"]), (0, 50))
+        self.assertEqual([r["candidate"] for r in self.rows(part) if r["outcome"]], ["c%d" % i for i in range(50)])
+        self.assertLess(os.path.getsize(part), os.path.getsize(path))
+
+
+def check_trace_events(case, text):
+    """Chrome's Trace Event Format: every event has its keys, times are numbers,
+    slices of a thread nest, counters are numbers."""
+    document = json.loads(text)
+    case.assertIsInstance(document["traceEvents"], list)
+    open_slices, processes, last = {}, {}, {}
+    for event in document["traceEvents"]:
+        case.assertIn(event["ph"], "MCBEi")
+        case.assertIsInstance(event["pid"], int)
+        case.assertLess(event["pid"], 1 << 31)
+        case.assertIsInstance(event["tid"], int)
+        case.assertIsInstance(event["name"], str)
+        if event["ph"] == "M":
+            case.assertIn(event["name"], ("process_name", "process_labels", "thread_name"))
+            case.assertTrue(all(isinstance(v, str) for v in event["args"].values()))
+            if event["name"] == "process_name":
+                case.assertNotIn(event["pid"], processes)
+                processes[event["pid"]] = event["args"]["name"]
+            continue
+        case.assertIn(event["pid"], processes)
+        case.assertIsInstance(event["ts"], (int, float))
+        thread = event["pid"], event["tid"]
+        if event["ph"] == "C":
+            case.assertTrue(event["args"] and all(isinstance(v, int) and 0 <= v < 2**64 - 1 for v in event["args"].values()))
+            continue
+        case.assertGreaterEqual(event["ts"], last.get(thread, 0))
+        last[thread] = event["ts"]
+        if event["ph"] == "B":
+            open_slices.setdefault(thread, []).append(event["name"])
+        elif event["ph"] == "E":
+            open_slices[thread].pop()
+        else:
+            case.assertIn(event["s"], "gpt")
+    case.assertFalse(any(open_slices.values()), "slices that never end")
+    return document["traceEvents"], processes
+
+
+class Perfetto(ExportCase):
+    def test_counters_phases_and_candidates_are_trace_events(self):
+        path = self.search("g1")
+        events, processes = check_trace_events(self, self.export(path, "perfetto"))
+        self.assertEqual(list(processes.values()), ["stdin"])
+        phases = [e["name"] for e in events if e["ph"] == "B" and e["cat"] == "phase"]
+        self.assertEqual(phases, ["A", "B"])
+        candidates = [e["name"] for e in events if e["ph"] == "B" and e["cat"] == "candidate"]
+        self.assertEqual(len(candidates), 261)
+        outcomes = [e["args"]["outcome"] for e in events if e["ph"] == "E" and "args" in e]
+        self.assertEqual(outcomes.count("declined"), 134)
+        used = [e["args"]["bytes"] for e in events if e["ph"] == "C" and e["name"] == "device[0].used_bytes"]
+        rows = [int(r["device[0].used_bytes"]) for r in self.rows(path)]
+        self.assertEqual(used, [v for i, v in enumerate(rows) if i == 0 or v != rows[i - 1]])
+
+    def test_a_part_keeps_its_phase(self):
+        events, _ = check_trace_events(self, self.export(self.search("g1"), "perfetto", "--from", "200"))
+        self.assertEqual([e["name"] for e in events if e["ph"] == "B" and e["cat"] == "phase"], ["B"])
+
+    def test_ends_without_begins_are_moments(self):
+        events, _ = check_trace_events(self, self.export(self.long_trace(300), "perfetto"))
+        self.assertEqual([e["name"] for e in events if e["ph"] == "i" and "outcome" in e["args"]], ["c0", "c1", "c2"])
+
+
+class OpenMetrics(ExportCase):
+    def test_metrics_follow_the_format_and_the_table(self):
+        path = self.search("g1")
+        families = parse(self.export(path, "openmetrics"))
+        used = families["rollcall_device_used_bytes"]
+        self.assertEqual((used["type"], used["unit"]), ("gauge", "bytes"))
+        self.assertEqual(used["help"], "Device memory in use by everybody, as last observed")
+        rows = self.rows(path)
+        self.assertEqual([s[1] for s in used["samples"]], [float(r["device[0].used_bytes"]) for r in rows])
+        self.assertEqual(used["samples"][0][0]["device"], "0")
+        loaded = families["rollcall_census_modules_loaded"]
+        self.assertEqual((loaded["type"], loaded["unit"]), ("counter", ""))
+        phases = families["rollcall_search_phase"]["samples"]
+        self.assertEqual({s[0]["value"] for s in phases}, {"A", "B"})
+
+    def test_unknown_is_no_sample(self):
+        families = parse(self.export(self.search("g7"), "openmetrics"))
+        self.assertEqual(len(families["rollcall_device_used_bytes"]["samples"]), 2)
+        self.assertNotIn("rollcall_residual_bytes", families)
+
+    def test_rows_of_one_millisecond_are_one_sample(self):
+        path = self.imported("time_s,queue\n1.0000,1\n1.0002,2\n1.0004,3\n1.0052,4\n")
+        samples = parse(self.export(path, "openmetrics", "--fields", "app.queue"))["rollcall_app_queue"]["samples"]
+        self.assertEqual([(s[1], s[2]) for s in samples], [(3, 1.0), (4, 1.005)])
+
+    def test_names_that_differ_in_spelling_only_stay_apart(self):
+        path = self.imported("time_s,app.a.b,a_b,x_total,y_info,z_bytes\n0,1,2,3,4,5\n1,6,7,8,9,10\n")
+        families = parse(self.export(path, "openmetrics", "--fields", "app.*"))
+        both = families["rollcall_app_a_b"]["samples"]
+        self.assertEqual({(s[0].get("field"), s[1]) for s in both}, {("a.b", 1), ("a.b", 6), (None, 2), (None, 7)})
+        self.assertEqual({n for n in families if n.startswith("rollcall_app_") and "captured" not in n},
+                         {"rollcall_app_a_b", "rollcall_app_x", "rollcall_app_y", "rollcall_app_z_bytes"})
+
+    @needs_prometheus
+    def test_a_real_prometheus_takes_it_in_and_answers(self):
+        path = self.search("g1")
+        text = self.file("g1.om")
+        self.rollcall("export", path, "--format", "openmetrics", "-o", text)
+        done = self.run_command([PROMTOOL, "tsdb", "create-blocks-from", "openmetrics", text, self.file("data")], text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        prometheus = Prometheus(self, self.file("data"))
+        (labels, value), = prometheus.query("rollcall_census_live_working_pools", time=119.99)
+        self.assertEqual((value, labels["label"]), (127, "stdin"))
+        (_, most), = prometheus.query("max_over_time(rollcall_device_used_bytes[2m])", time=120)
+        self.assertEqual(most, max(float(r["device[0].used_bytes"]) for r in self.rows(path)))
+        (_, growth), = prometheus.query("increase(rollcall_census_contexts_created_total[100s])", time=110)
+        self.assertGreater(growth, 50)
+        prometheus.stop()
+
+
+@needs_preload
+class Processes(ExportCase):
+    def test_several_processes_have_a_section_or_a_label_set_each(self):
+        path = self.recorded()
+        sections = self.export(path, "csv").split("\n\n")
+        self.assertEqual(len(sections), 2)
+        for section, pid, label in zip(sections, self.pids, ("first", "second")):
+            self.assertRegex(section.split("\n")[0], r"\A# process %d [0-9a-f]{16} %s\Z" % (pid, label))
+        rows = list(csv.DictReader(io.StringIO(sections[1].split("\n", 1)[1])))
+        self.assertEqual(rows[-1]["census.live_working_pools"], "1")
+        alone = self.export(path, "csv", "-p", "first")
+        self.assertTrue(alone.startswith("time_s,"))
+        self.assertEqual(self.report(self.imported(alone))[0]["candidates"]["timed"], 5)
+        lines = self.lines(path)
+        self.assertEqual({(line["pid"], line["label"]) for line in lines}, set(zip(self.pids, ("first", "second"))))
+        families = parse(self.export(path, "openmetrics"))
+        self.assertEqual({s[0]["label"] for s in families["rollcall_census_live_working_pools"]["samples"]}, {"first", "second"})
+        events, processes = check_trace_events(self, self.export(path, "perfetto"))
+        self.assertEqual(processes, dict(zip(self.pids, ("first", "second"))))
+        opened = [e["args"]["outcome"] for e in events if e["ph"] == "E" and e["pid"] == self.pids[1] and "args" in e]
+        self.assertEqual(opened, ["open"])
+        self.assertIn("nosuch", self.fails("export", path, "--format", "csv", "-p", "nosuch"))
+
+    def test_a_cut_of_a_recording_keeps_states_and_times(self):
+        path = self.recorded()
+        self.assertEqual(self.report(self.cut(path)), self.report(path))
+        (only,) = self.report(self.cut(path, "-p", "second"))
+        self.assertEqual((only["label"], only["state"]), ("second", "killed"))
+
+    def test_times_are_of_the_wall_clock(self):
+        path = self.recorded()
+        rss = parse(self.export(path, "openmetrics"))["rollcall_host_rss_bytes"]["samples"]
+        now = float(subprocess.run(["date", "+%s.%N"], stdout=subprocess.PIPE, text=True).stdout)
+        self.assertTrue(all(now - 120 < s[2] <= now for s in rss))
+
+    def test_hostile_names_are_escaped(self):
+        path = self.recorded(label=HOSTILE, phase=HOSTILE, candidate=HOSTILE)
+        for format in ("csv", "jsonl", "openmetrics", "perfetto"):
+            text = self.export(path, format)
+            for char in "\x1b\x7f\u202e":
+                self.assertNotIn(char, text)
+        shown = HOSTILE.replace("\x1b", "\ufffd").replace("\x7f", "\ufffd").replace("\u202e", "\ufffd")
+        families = parse(self.export(path, "openmetrics"))
+        self.assertIn(shown, {s[0]["label"] for s in families["rollcall_host_rss_bytes"]["samples"]})
+        self.assertIn(shown, {s[0]["value"] for s in families["rollcall_search_phase"]["samples"]})
+        rows = self.rows(path, "-p", str(self.pids[1]))
+        self.assertEqual([r["candidate"] for r in rows if r["candidate"]], [shown])
+        self.assertEqual(self.lines(path, "-p", str(self.pids[1]))[-1]["label"], HOSTILE)
+        _, processes = check_trace_events(self, self.export(path, "perfetto"))
+        self.assertIn(HOSTILE, processes.values())
+        if PROMTOOL:
+            done = self.run_command([PROMTOOL, "tsdb", "create-blocks-from", "openmetrics", "/dev/stdin", self.file("data")],
+                                    input=self.export(path, "openmetrics"), text=True)
+            with open(self.file("h.om"), "w") as file:
+                file.write(self.export(path, "openmetrics"))
+            done = self.run_command([PROMTOOL, "tsdb", "create-blocks-from", "openmetrics", self.file("h.om"), self.file("data")],
+                                    text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Damage(ExportCase):
+    """R1: whole blocks are exported, and what is not is said."""
+
+    def test_a_trace_cut_anywhere_exports_its_whole_blocks(self):
+        path = self.long_trace(2000)
+        with open(path, "rb") as file:
+            whole = file.read()
+        everything = self.export(path, "csv").splitlines()
+        part, seen = self.file("cut.rct"), set()
+        for at in list(range(4096, len(whole), max(1, len(whole) // 40))) + [len(whole) - 1, len(whole) - 33]:
+            with open(part, "wb") as file:
+                file.write(whole[:at])
+            for format in FORMATS:
+                done = self.rollcall("export", part, "--format", format, text=False)
+                self.assert_one_line(done.stderr.decode())
+                self.assertIn(b"incomplete", done.stderr)
+                if format == "csv":
+                    lines = done.stdout.decode().splitlines()
+                    self.assertEqual(lines, everything[:len(lines)])
+                    seen.add(len(lines))
+                if format == "openmetrics":
+                    parse(done.stdout.decode())
+                if format == "perfetto":
+                    check_trace_events(self, done.stdout)
+        self.assertGreater(len(seen), 3)
+
+    def test_a_flipped_byte_costs_a_block_and_is_said(self):
+        path = self.long_trace(2000)
+        with open(path, "rb") as file:
+            whole = bytearray(file.read())
+        n_rows = len(self.rows(path))
+        for at in range(0, len(whole), len(whole) // 60):
+            whole[at] ^= 0x10
+            with open(self.file("flip.rct"), "wb") as file:
+                file.write(whole)
+            whole[at] ^= 0x10
+            done = self.rollcall("export", self.file("flip.rct"), "--format", "csv", status=None)
+            self.assertIn(done.returncode, (0, 1))
+            if done.returncode == 0:
+                self.assertLessEqual(n_rows - len(done.stdout.splitlines()) + 1, n_rows + 1 if at < 12000 else 256)
+            if done.stderr:
+                self.assert_one_line(done.stderr)
+
+    def test_what_is_no_trace_is_refused(self):
+        empty = self.file("empty")
+        open(empty, "w").close()
+        for word, what in ((empty, "empty"), (self.files, "directory"), ("/etc/passwd", "not a Rollcall trace"),
+                           (self.file("none"), "No such file")):
+            self.assertIn(what, self.fails("export", word, "--format", "csv"))
+        self.assertIn("standard input: empty", self.fails("export", "-", "--format", "csv", input=""))
+
+    def test_words_are_checked(self):
+        path = self.search("g7")
+        for words in (["--format", "xml"], [], ["--format", "csv", "--every", "0"], ["--format", "csv", "--every", "x"],
+                      ["--format", "csv", "--from", "later"], ["--format", "csv", "--to", "1:99"]):
+            self.fails("export", path, *words, status=2)
+
+
+class Faults(ExportCase):
+    """R2: one line, a failure, and nothing half-made."""
+
+    def test_a_full_device(self):
+        path = self.search("g1")
+        for format in FORMATS:
+            with self.subTest(format=format):
+                self.assertIn("/dev/full", self.fails("export", path, "--format", format, "-o", "/dev/full"))
+                with open("/dev/full", "w") as full:
+                    self.assertIn("standard output", self.fails("export", path, "--format", format, stdout=full))
+
+    def test_a_file_that_is_there_stays_unless_forced(self):
+        path, old = self.search("g7"), self.file("old")
+        with open(old, "w") as file:
+            file.write("evidence")
+        for format in FORMATS:
+            self.assertIn("--force", self.fails("export", path, "--format", format, "-o", old))
+        self.fails("export", path, "--format", "csv", "-o", self.file("no/such/folder"))
+        self.fails("export", path, "--format", "trace", "-o", self.files)
+        self.fails("export", path, "--format", "csv", "-f", "--fields", "no.thing", "-o", old)
+        with open(old) as file:
+            self.assertEqual(file.read(), "evidence")
+        for format in FORMATS:
+            self.rollcall("export", path, "--format", format, "-f", "-o", old)
+        self.assertEqual(len(self.report(old)), 1)
+        self.assertEqual(sorted(os.listdir(self.files)), ["g7-1.rct", "old"])
+
+    @needs_root
+    def test_a_small_file_system_is_left_empty(self):
+        path, small = self.long_trace(20000), self.file("small")
+        os.mkdir(small)
+        for format in FORMATS:
+            shell = ('mount -t tmpfs -o size=16k none "$0" && { "$1" export "$2" --format %s -o "$0/out"; echo "status $?"; '
+                     'ls -A "$0"; }' % format)
+            done = self.run_command(["unshare", "-m", "sh", "-c", shell, small, ROLLCALL, path], text=True)
+            if "unshare" in done.stderr or "mount:" in done.stderr:
+                self.skipTest("cannot mount a tmpfs here")
+            self.assertEqual(done.stdout, "status 1\n", format)
+            self.assert_one_line(done.stderr)
+
+    def test_a_reader_that_leaves_ends_it(self):
+        path = self.long_trace(20000)
+        done = self.run_command(["sh", "-c", '"$0" export "$1" --format jsonl | head -1; true', ROLLCALL, path], text=True)
+        self.assertEqual((len(done.stdout.splitlines()), done.stderr), (1, ""))
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer takes the address space")
+class Memory(ExportCase):
+    def peak_kib(self, path, format):
+        """The most memory an export takes, within an address space of 96 MiB."""
+        process = subprocess.Popen(["sh", "-c", 'ulimit -v 98304; exec "$0" export "$1" --format "$2"', ROLLCALL, path, format],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=self.environment)
+        said = process.stderr.read()
+        process.stderr.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status
+        self.assertEqual((status, said), (0, b""))
+        return usage.ru_maxrss
+
+    def test_memory_does_not_grow_with_the_trace(self):
+        """Ten times the trace, the same memory: so would a hundred thousand times be."""
+        short, long = self.long_trace(30000), self.long_trace(300000)
+        self.assertGreater(os.path.getsize(long), 7 * os.path.getsize(short))
+        for format in FORMATS:
+            with self.subTest(format=format):
+                self.assertLess(self.peak_kib(long, format), self.peak_kib(short, format) + 1024)
+
+
+if __name__ == "__main__":
+    unittest.main()
