@@ -61,6 +61,9 @@ bool rec_metric_of_field(const struct tele_field *field, struct rec_metric *ret_
 						     : REC_METRIC_GAUGE;
 	// Ends that mean something to a parser are given by the type alone.
 	cut_end(metric->name, "_info");
+	cut_end(metric->name, "_count");
+	if (ends_in(metric->name, "_sum") || ends_in(metric->name, "_bucket") || ends_in(metric->name, "_created"))
+		add_end(metric->name, "_value");
 	if (metric->type != REC_METRIC_GAUGE || strcmp(field->section, "app") == 0)
 		cut_end(metric->name, "_total");
 	switch (field->unit) {
