@@ -187,10 +187,10 @@ $(O)/tests/prog/traces: tests/support/traces.c tests/support/traces.h
 $(O)/bench/verdict: $(O)/tests/support/noise.o
 
 # The workloads of bench/alloc run under any malloc and see ours by its books.
-$(O)/bench/alloc/workloads: bench/alloc/workloads.c $(SO)
-	$(call say,CC,$<)
+$(O)/bench/alloc/workloads: $(wildcard bench/alloc/*.[ch]) $(SO)
+	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(CFLAGS) $< -o $@ -Wl,--as-needed -L$(O) -lrollcall -lpthread \
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(CFLAGS) $(filter %.c,$^) -o $@ -Wl,--as-needed -L$(O) -lrollcall -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
 tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS) $(REPLAYS) $(BENCHES)
