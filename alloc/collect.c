@@ -14,6 +14,7 @@
 #include "../libtelemetry/event.h"
 #include "../libtelemetry/fields.h"
 #include "classes.h"
+#include "config.h"
 #include "reclaim.h"
 #include "residency.h"
 #include "walk.h"
@@ -153,6 +154,10 @@ static void collect_residency(void *context, uint64_t *raw, uint32_t n_values)
 	values->virgin_resident_bytes = buckets->virgin_bytes;
 	values->hysteresis_resident_bytes = buckets->hysteresis_bytes;
 	values->segment_overhead_resident_bytes = buckets->segment_overhead_bytes;
+	// Split or whole by now: nothing else makes a page resident that nobody
+	// touched. Without them it was a mere read of a free page.
+	values->huge_resident_bytes =
+		alloc_config.huge == ALLOC_HUGE_NEVER ? 0 : buckets->returned_bytes + buckets->virgin_bytes;
 }
 
 void alloc_collect_register(void)

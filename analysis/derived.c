@@ -82,6 +82,7 @@ static const struct {
 	{"live_pool_bytes", AT(live_pool_bytes), false},
 	{"live_modules", AT(live_modules), true},
 	{"unreleased_contexts", AT(unreleased_contexts), true},
+	{"residual_huge_bytes", AT(residency.huge_bytes), true},
 #undef AT
 };
 

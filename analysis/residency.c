@@ -6,6 +6,10 @@
 // memory. What Rollcall itself touched (its pages, and its segment, which the
 // kernel counts as shared memory) is told apart, so that a reader can take it
 // off. What is left after all measured parts is `other`.
+//
+// The prediction calls no page resident that was never touched or was given
+// back. Where the malloc's mappings may have huge pages a touched page makes 511
+// others resident: those the malloc itself counts, and they are no error.
 
 #include "residency.h"
 
@@ -86,6 +90,8 @@ void analysis_residency_of_books(const struct tele_schema *schema, const uint64_
 	residency.residual_bytes =
 		analysis_difference(residency.rss_bytes, residency.predicted_bytes);
 	residency.untouched_bytes = minus(of(0), of(VALUE(heap_untouched_bytes)));
+	if (VALUE(heap_huge_resident_bytes) != 0)
+		residency.huge_bytes = of(VALUE(heap_huge_resident_bytes));
 	residency.file_bytes = of(VALUE(host_file_bytes));
 	split_own(&residency, VALUE(self_resident_bytes), VALUE(self_segment_bytes),
 		  VALUE(host_shmem_bytes));
@@ -96,6 +102,10 @@ void analysis_residency_of_books(const struct tele_schema *schema, const uint64_
 	residency.error_bytes =
 		minus(analysis_difference(VALUE(heap_resident_bytes), residency.predicted_bytes),
 		      residency.untouched_bytes);
+	if (residency.huge_bytes.is_known) {
+		residency.other_bytes = minus(residency.other_bytes, residency.huge_bytes);
+		residency.error_bytes = minus(residency.error_bytes, residency.huge_bytes);
+	}
 #undef VALUE
 	*ret_residency = residency;
 }

@@ -10,20 +10,25 @@
 #include "../libtelemetry/base.h"
 #include "books.h"
 
-// residual = file + shmem + own + other + untouched, exactly, where all are
-// known; untouched is negative or 0.
+// residual = file + shmem + own + other + untouched + huge, exactly, where all
+// are known but huge, which is in other where it is not; untouched is negative
+// or 0.
 struct analysis_residency {
 	uint64_t predicted_bytes;	// mapped - virgin - returned
 	uint64_t predicted_floor_bytes; // also minus hysteresis
 	uint64_t rss_bytes;
 	struct analysis_signed residual_bytes;	// rss - predicted
 	struct analysis_signed untouched_bytes; // asked for and never written
+	// Resident bytes of virgin and returned that came along in huge pages.
+	// Unknown where there are none.
+	struct analysis_signed huge_bytes;
 	struct analysis_signed file_bytes;	// resident file pages
 	struct analysis_signed shmem_bytes;	// shared memory, our segment apart
 	struct analysis_signed own_bytes;	// Rollcall's own pages and segment
 	struct analysis_signed other_bytes;	// anonymous memory not from the malloc
 	// How far the prediction is off inside the allocator's own mappings,
-	// after what was never written: resident - (predicted - untouched).
+	// after what was never written and what huge pages brought along:
+	// resident - huge - (predicted - untouched).
 	struct analysis_signed error_bytes;
 };
 

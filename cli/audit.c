@@ -98,9 +98,12 @@ static void print_process(const struct tele_instance *instance, const struct rea
 	else
 		printf("  residency measured %.1f s before the books were read\n\n",
 		       walked > measured ? (double)(walked - measured) / 1e9 : 0.0);
-	print_signed("error", residency.error_bytes, "of the prediction in the malloc's mappings, untouched apart");
+	print_signed("error", residency.error_bytes,
+		     "of the prediction in the malloc's mappings, untouched and huge pages apart");
 	print_signed("residual", residency.residual_bytes, "RSS less the prediction, made of:");
 	print_signed("  untouched", residency.untouched_bytes, "asked for and never written");
+	if (residency.huge_bytes.is_known)
+		print_signed("  huge pages", residency.huge_bytes, "came along with a page that was touched");
 	print_signed("  file", residency.file_bytes, "pages of files");
 	print_signed("  shmem", residency.shmem_bytes, "shared memory of the program");
 	print_signed("  ours", residency.own_bytes, "Rollcall's own");

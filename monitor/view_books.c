@@ -108,7 +108,7 @@ static void draw_part(struct mon_pen *pen, const char *name, struct analysis_sig
 	pen->y++;
 }
 
-// The parts of the residual, two beside each other.
+// The parts of the residual, two beside each other; huge pages where there are any.
 static void draw_parts(struct mon_pen *pen, const struct analysis_residency *residency)
 {
 	const struct {
@@ -117,11 +117,12 @@ static void draw_parts(struct mon_pen *pen, const struct analysis_residency *res
 	} parts[] = {
 		{"  untouched", residency->untouched_bytes}, {"  file", residency->file_bytes},
 		{"  shmem", residency->shmem_bytes},	     {"  ours", residency->own_bytes},
-		{"  other", residency->other_bytes},
+		{"  other", residency->other_bytes},	     {"  huge pages", residency->huge_bytes},
 	};
 	int part_columns = NAME_COLUMNS + mon_bytes_columns(pen->units) + 1;
 	int n_beside = pen->width >= 2 * part_columns + 2 ? 2 : 1;
-	int top = pen->y, n_parts = (int)TELE_ARRAY_LEN(parts);
+	bool has_huge = residency->huge_bytes.is_known && residency->huge_bytes.value > 0;
+	int top = pen->y, n_parts = (int)TELE_ARRAY_LEN(parts) - !has_huge;
 	int n_lines = (n_parts + n_beside - 1) / n_beside;
 	for (int i = 0; i < n_parts; i++) {
 		struct mon_pen part = *pen;

@@ -77,6 +77,22 @@ static void the_parts_of_the_residual_add_up_to_it(void **state)
 	fixture_free(fixture);
 }
 
+static void what_huge_pages_brought_along_is_named_and_no_error(void **state)
+{
+	struct fixture *fixture = example();
+	(void)state;
+	fixture_set(fixture, "heap.huge_resident_bytes", 0);
+	struct analysis_residency without = read_residency(fixture);
+	assert_false(without.huge_bytes.is_known);
+	fixture_set(fixture, "heap.huge_resident_bytes", 33);
+	struct analysis_residency residency = read_residency(fixture);
+	assert_int_equal(residency.huge_bytes.value, 33);
+	assert_int_equal(residency.other_bytes.value, without.other_bytes.value - 33);
+	assert_int_equal(residency.error_bytes.value, without.error_bytes.value - 33);
+	assert_int_equal(residency.residual_bytes.value, without.residual_bytes.value);
+	fixture_free(fixture);
+}
+
 static void a_segment_larger_than_the_shared_memory_is_cut_to_it(void **state)
 {
 	struct fixture *fixture = example();
@@ -179,7 +195,10 @@ static void derived_numbers_come_in_the_order_of_the_contract(void **state)
 	assert_true(analysis_derived_at(&derived, 10, &number));
 	assert_string_equal(number.name, "live_pools");
 	assert_false(number.is_known);
-	assert_false(analysis_derived_at(&derived, 14, &number));
+	assert_true(analysis_derived_at(&derived, 14, &number));
+	assert_string_equal(number.name, "residual_huge_bytes");
+	assert_false(number.is_known);
+	assert_false(analysis_derived_at(&derived, 15, &number));
 	fixture_free(fixture);
 }
 
@@ -189,6 +208,7 @@ int main(void)
 		cmocka_unit_test(predicted_is_mapped_minus_virgin_and_returned),
 		cmocka_unit_test(the_floor_also_takes_off_hysteresis_as_the_reference_does),
 		cmocka_unit_test(the_parts_of_the_residual_add_up_to_it),
+		cmocka_unit_test(what_huge_pages_brought_along_is_named_and_no_error),
 		cmocka_unit_test(a_segment_larger_than_the_shared_memory_is_cut_to_it),
 		cmocka_unit_test(a_gibibyte_never_touched_is_a_negative_residual_named_untouched),
 		cmocka_unit_test(

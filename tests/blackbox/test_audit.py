@@ -208,11 +208,15 @@ class HugePages(AuditCase):
             for verb in ("mixed", "thin"):
                 holder.do(verb)
                 time.sleep(2)  # a measurement of what is now, whatever it shows
-                table, _ = self.audit(holder.pid)
+                table, text = self.audit(holder.pid)
                 self.sums_are_right(table)
                 gap = table["mapped"][2] - table["mapped"][1]
                 named = sum(table[name][2] for name in NOT_RESIDENT)
                 self.assertLessEqual(abs(gap - named), max(MIB, table["mapped"][1] // 200))
+                if named > 8 * MIB:
+                    self.assertRegex(text, r"\n    huge pages +\+[0-9.]+ MiB  came along")
+                    error = re.search(r"\n  error +([-+][0-9.]+) (\w+)", text)
+                    self.assertTrue(error.group(2) != "MiB" or abs(float(error.group(1))) < 8, text)
 
 
 if __name__ == "__main__":
