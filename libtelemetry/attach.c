@@ -353,6 +353,9 @@ static enum tele_state state_of(const struct tele_attach *attach)
 int tele_attach_refresh(struct tele_attach *attach, struct tele_error *ret_error)
 {
 	int failed = tele_attach_read_control(attach);
+	// Of a process that is gone, its last words: the page may be from before.
+	if (!failed && !tele_state_is_alive(state_of(attach)))
+		failed = tele_attach_read_control(attach);
 	if (failed) {
 		attach->instance.state = TELE_UNREADABLE;
 		return tele_fail(ret_error, failed, "cannot read %s: %s", attach->path,
@@ -367,7 +370,7 @@ int tele_attach_refresh(struct tele_attach *attach, struct tele_error *ret_error
 static int try_latest(struct tele_attach *attach, uint64_t *ret_row, size_t capacity,
 		      uint32_t *ret_n_fields, uint64_t *ret_seq)
 {
-	uint64_t latest, front[TELE_LATEST_HEADER_WORDS], again;
+	uint64_t latest, front[TELE_LATEST_HEADER_WORDS], again[TELE_LATEST_HEADER_WORDS];
 	const struct tele_layout *layout = &attach->layout;
 	int failed = tele_attach_pread(attach, &latest, sizeof(latest),
 				       layout->control_offset + 8 * TELE_CONTROL_LATEST);
@@ -385,10 +388,12 @@ static int try_latest(struct tele_attach *attach, uint64_t *ret_row, size_t capa
 	n_fields = tele_min_u64(n_fields, capacity);
 	failed = tele_attach_pread(attach, ret_row, n_fields * 8, offset + sizeof(front));
 	if (!failed)
-		failed = tele_attach_pread(attach, &again, sizeof(again), offset);
+		failed = tele_attach_pread(attach, again, sizeof(again), offset);
 	if (failed)
 		return failed;
-	if (again != front[0])
+	// Both: the words of one read come in any order, and the number of fields may
+	// have been looked at before seq was.
+	if (again[0] != front[0] || again[1] != front[1])
 		return TELE_EOVERRUN;
 	*ret_n_fields = (uint32_t)n_fields;
 	*ret_seq = front[0];
@@ -439,11 +444,19 @@ int tele_attach_latest(struct tele_attach *attach, uint64_t *ret_row, size_t cap
 		       uint32_t *ret_n_fields, uint64_t *ret_seq, struct tele_error *ret_error)
 {
 	int failed = tele_attach_latest_stored(attach, ret_row, capacity, ret_n_fields, ret_seq);
+	bool is_alive = tele_state_is_alive(attach->instance.state);
+	if (failed == TELE_ENOTREADY && !is_alive) {
+		// Killed between its first row and the word that tells of it?
+		*ret_n_fields = 0;
+		*ret_seq = 0;
+		take_open(attach, ret_row, capacity, ret_n_fields, ret_seq);
+		failed = *ret_seq ? 0 : failed;
+	} else if (!failed && (!is_alive || lacks_text(attach, ret_row, *ret_n_fields))) {
+		take_open(attach, ret_row, capacity, ret_n_fields, ret_seq);
+	}
+	tele_open_rows_trim(&attach->open);
 	if (failed)
 		return tele_fail(ret_error, failed, "latest row of %s: %s", attach->path,
 				 tele_strerror(failed));
-	if (!tele_state_is_alive(attach->instance.state) || lacks_text(attach, ret_row, *ret_n_fields))
-		take_open(attach, ret_row, capacity, ret_n_fields, ret_seq);
-	tele_open_rows_trim(&attach->open);
 	return 0;
 }

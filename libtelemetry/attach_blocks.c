@@ -107,6 +107,14 @@ int tele_attach_next_sealed(struct tele_attach *attach, size_t *ret_block_bytes,
 		if (attach->ring_cursor >= tail)
 			return 0;
 		if (tail - attach->ring_cursor > attach->layout.ring_bytes) {
+			// A tail that is newer than the head that was read with it?
+			budget_bytes -= tele_min_u64(budget_bytes, TELE_BLOCK_HEADER_BYTES);
+			failed = tele_attach_read_control(attach);
+			if (failed)
+				return tele_fail(ret_error, failed, "cannot read %s: %s", attach->path,
+						 tele_strerror(failed));
+			if (is_overtaken(attach))
+				continue;
 			attach->ring_cursor = tail; // impossible words: start over from here
 			return 0;
 		}

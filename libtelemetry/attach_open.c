@@ -266,10 +266,13 @@ static int take_slots(struct tele_attach *attach)
 	const struct tele_layout *layout = &attach->layout;
 	struct tele_open_rows *open = &attach->open;
 	uint64_t claimed = attach->control[TELE_CONTROL_CLAIMED];
-	uint32_t waiting = (uint32_t)claimed - open->drained;
+	// More than there are slots where the publisher passed over one that was
+	// never filled, which it tells with its next record only.
+	int32_t behind = (int32_t)((uint32_t)claimed - open->drained);
 	uint64_t seq = open->first_seq + open->n_rows + open->n_events;
-	if (waiting == 0 || waiting > layout->n_slots)
+	if (behind <= 0 || layout->n_slots == 0)
 		return 0;
+	uint64_t waiting = tele_min_u64((uint64_t)behind, layout->n_slots);
 	int failed = tele_attach_pread(attach, open->slots, layout->n_slots * layout->slot_bytes,
 				       layout->slots_offset);
 	if (failed)

@@ -486,6 +486,25 @@ static void a_drained_slot_is_not_read_again(void **state)
 	test_ring_free(ring);
 }
 
+// A thread ended between claiming and filling; its slot was passed over and
+// claimed again, and the process killed before it told so.
+static void a_slot_passed_over_does_not_hide_the_others(void **state)
+{
+	(void)state;
+	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, true);
+	struct listener listener;
+	test_ring_steps(ring, 25);
+	test_ring_claim(ring, "never filled", false, false);
+	for (int i = 0; i < 64; i++)
+		test_ring_claim(ring, "filled", false, true);
+	start(&listener, ring, false);
+	listener.skips_check = true;
+	listen(&listener);
+	assert_true(listener.next_seq == ring->n_records + 1 + 64);
+	stop(&listener);
+	test_ring_free(ring);
+}
+
 static void slots_survive_where_nothing_else_was_published(void **state)
 {
 	(void)state;
@@ -564,6 +583,7 @@ int main(void)
 		cmocka_unit_test(a_reader_beside_a_writer_loses_nothing_uncounted),
 		cmocka_unit_test(slots_of_a_dead_process_are_read_after_the_chunk),
 		cmocka_unit_test(a_drained_slot_is_not_read_again),
+		cmocka_unit_test(a_slot_passed_over_does_not_hide_the_others),
 		cmocka_unit_test(slots_survive_where_nothing_else_was_published),
 		cmocka_unit_test(slots_are_laid_over_a_row_that_is_sealed),
 		cmocka_unit_test(a_recorder_gets_slots_of_the_dead_as_a_block),
