@@ -165,6 +165,24 @@ $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TEST
 	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) $(O)/libtools.a $(O)/librollcall.a \
 		-lcmocka $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
 
+# The proof: tests/proof stands in for the publisher's thread, the rest of the
+# writer and the reader are the real ones; but for the mutants', where stores of
+# the writer go through tests/proof/mutants.h.
+PROOF_OBJ := $(call obj,$(wildcard tests/proof/*.c) tests/support/ring_fixture.c $(TELE_SRC) \
+	$(addprefix libtelemetry/publish/,segment_create.c settings.c slots.c))
+RING_OBJ := $(call obj,libtelemetry/publish/ring.c libtelemetry/publish/ring_commit.c)
+MUTANT_OBJ := $(patsubst $(O)/%,$(O)/mutants/%,$(RING_OBJ))
+$(O)/tests/test_proof_steps: $(RING_OBJ)
+$(O)/tests/test_proof_mutants: $(MUTANT_OBJ)
+$(filter $(O)/tests/test_proof_%,$(TESTS)): $(O)/tests/test_proof_%: $(O)/tests/test_proof_%.o $(PROOF_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -Wl,--wrap=tele_block_encode,--wrap=tele_codec_encode $^ -lcmocka $(LZ4_STATIC) -o $@
+
+$(MUTANT_OBJ): $(O)/mutants/%.o: %.c
+	$(call say,CC,$< with mutants)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -include tests/proof/mutants.h -c $< -o $@
+
 # Programs for the black-box tests: they know the public header only.
 $(O)/tests/prog/%: tests/prog/%.c libtelemetry/rollcall.h
 	$(call say,CC,$<)

@@ -130,6 +130,20 @@ void test_ring_free(struct test_ring *self)
 	free(self);
 }
 
+void test_ring_commit(struct test_ring *self, const struct tele_commit *commit)
+{
+	if (self->around)
+		self->around(self, false);
+	assert_int_equal(tele_ring_commit(&self->ring, commit), 0);
+	if (self->around)
+		self->around(self, true);
+}
+
+uint64_t test_ring_value(const struct test_ring *self, uint64_t seq, uint32_t field)
+{
+	return value_of(self, seq, field);
+}
+
 static void step(struct test_ring *self)
 {
 	static char text[MARK_TEXT_BYTES + 1];
@@ -151,7 +165,7 @@ static void step(struct test_ring *self)
 		self->n_fields_of[seq] = (uint16_t)self->plan.n_fields;
 		commit.row = self->row;
 	}
-	assert_int_equal(tele_ring_commit(&self->ring, &commit), 0);
+	test_ring_commit(self, &commit);
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	tele_ring_control(&self->ring, TELE_CONTROL_HEARTBEAT,
@@ -180,7 +194,11 @@ void test_ring_grow(struct test_ring *self, bool with_device)
 		snprintf(name, sizeof(name), "gauge_%u", self->n_apps++);
 		assert_true(tele_schema_write_app(&self->writer, name, TELE_GAUGE, TELE_COUNT) > 0);
 	}
+	if (self->around)
+		self->around(self, false);
 	tele_ring_grow(&self->ring, self->schema, (uint32_t)self->writer.used_bytes);
+	if (self->around)
+		self->around(self, true);
 }
 
 uint32_t test_ring_fields_of(const struct test_ring *self, uint64_t seq)

@@ -29,6 +29,7 @@ struct test_ring {
 	uint64_t row[TELE_FIELDS_MAX];
 	uint16_t n_fields_of[TEST_RING_RECORDS_MAX]; // 0: an event
 	bool is_noisy;	    // values and texts that do not compress
+	void (*around)(struct test_ring *self, bool is_after); // each call of the writer
 };
 
 // Makes a directory below `parent` and a segment in it, live. Fails the test
@@ -40,6 +41,12 @@ void test_ring_free(struct test_ring *self);
 
 // Commits n steps. Every tenth is an event, every tenth an event with a row.
 void test_ring_steps(struct test_ring *self, uint64_t n);
+
+// Commits what the test has made, as those steps do.
+void test_ring_commit(struct test_ring *self, const struct tele_commit *commit);
+
+// What field `field` of row `seq` is.
+uint64_t test_ring_value(const struct test_ring *self, uint64_t seq, uint32_t field);
 
 // Adds a device or an app gauge to the schema.
 void test_ring_grow(struct test_ring *self, bool with_device);
