@@ -40,9 +40,13 @@ static void start_over(struct tele_trace *trace)
 static uint64_t choose_entries(struct tele_trace *trace, uint64_t at_ns)
 {
 	uint64_t first = TELE_TRACE_NO_ENTRY;
+	struct tele_trace_instance *instance = NULL;
+	uint64_t id = 0;
 	for (uint64_t i = 0; i < trace->n_entries; i++) {
 		const struct tele_trace_entry *entry = &trace->entries[i];
-		struct tele_trace_instance *instance = tele_trace_find_instance(trace, entry->instance_id);
+		// Blocks of one instance come in rows.
+		if (!instance || entry->instance_id != id)
+			instance = tele_trace_find_instance(trace, id = entry->instance_id);
 		if (!instance || entry->type != TELE_BLOCK_DATA || entry->first_at_ns > at_ns)
 			continue;
 		instance->first_entry = i;
@@ -57,6 +61,11 @@ static uint64_t choose_entries(struct tele_trace *trace, uint64_t at_ns)
 // Reads what observers told of the states of others before the chosen place.
 static int gather_states(struct tele_trace *trace, struct tele_error *ret_error)
 {
+	bool is_observed = false;
+	for (uint32_t i = 0; i < trace->n_instances && !is_observed; i++)
+		is_observed = trace->instances[i]->is_named && trace->instances[i]->instance.identity.is_observer;
+	if (!is_observed)
+		return 0;
 	for (uint64_t i = 0; i < trace->n_entries; i++) {
 		const struct tele_trace_entry *entry = &trace->entries[i];
 		const uint8_t *block;
