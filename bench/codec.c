@@ -6,10 +6,10 @@
 // wake-up jitter of a real timer, at 20, 100 and 1000 rows a second.
 
 #include "bench/made_up.h"
+#include "bench/recorded.h"
 #include "libtelemetry/block.h"
 #include "libtelemetry/codec.h"
 #include "libtelemetry/schema.h"
-#include "libtelemetry/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 struct series {
 	const struct tele_plan *plan;
 	uint32_t n_fields;
-	size_t n_rows, capacity;
+	size_t n_rows;
 	uint64_t *rows;
 };
 
@@ -30,15 +30,6 @@ static uint64_t now_ns(void)
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void *must(void *pointer)
-{
-	if (!pointer) {
-		fprintf(stderr, "bench/codec: no memory\n");
-		exit(1);
-	}
-	return pointer;
 }
 
 static void print_line(const char *name, const char *what, size_t n_rows, uint32_t n_fields,
@@ -150,51 +141,26 @@ static void make_up(const char *name, unsigned rate_hz, size_t n_rows)
 	free(series.rows);
 }
 
-// The rows of the instance that has most of them.
-static int measure_trace(const char *path)
+static void measure_trace(const char *path)
 {
-	struct tele_source *source;
-	struct tele_record record;
-	struct tele_error error;
-	struct series series = {0};
-	const struct tele_instance *instance = NULL;
-	int more;
-	if (tele_trace_open(path, &source, &error) != 0) {
-		fprintf(stderr, "bench/codec: %s\n", error.text);
-		return 1;
-	}
 	uint64_t start = now_ns();
-	while ((more = tele_source_next(source, &record, &error)) > 0) {
-		if (record.kind != TELE_RECORD_ROW || record.instance->identity.is_observer ||
-		    (instance && record.instance != instance))
-			continue;
-		if (record.n_fields != series.n_fields) { // grown: begin again
-			series.n_rows = series.capacity = 0;
-			free(series.rows);
-			series.rows = NULL;
-		}
-		instance = record.instance;
-		series.plan = instance->schema->plan;
-		series.n_fields = record.n_fields;
-		if (series.n_rows == series.capacity) {
-			series.capacity = series.capacity ? series.capacity * 2 : 1024;
-			series.rows = must(realloc(series.rows,
-						   series.capacity * series.n_fields * sizeof(uint64_t)));
-		}
-		memcpy(series.rows + series.n_rows++ * series.n_fields, record.row,
-		       series.n_fields * sizeof(uint64_t));
-	}
+	struct recorded recorded = recorded_read(path);
 	printf("%-10s read in %.1f ms\n", "trace", (double)(now_ns() - start) / 1e6);
+	const struct series series = {.plan = recorded.plan,
+				      .n_fields = recorded.n_fields,
+				      .n_rows = recorded.n_rows,
+				      .rows = recorded.rows};
 	measure("trace", &series);
-	free(series.rows);
-	tele_source_close(source);
-	return more < 0;
+	free(recorded.rows);
+	tele_source_close(recorded.source);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		return measure_trace(argv[1]);
+	if (argc > 1) {
+		measure_trace(argv[1]);
+		return 0;
+	}
 	make_up("20 Hz", 20, 12000);
 	make_up("100 Hz", 100, 30000);
 	make_up("1000 Hz", 1000, 60000);

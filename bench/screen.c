@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// What a monitor costs by the number of processes: from nothing to the first
+// screen, each refresh with a new row in every process, and how much memory it
+// takes; without the terminal itself. bench/screen.
+
+#include "bench/segments.h"
+#include "monitor/feed.h"
+#include "monitor/view.h"
+
+#include <sys/resource.h>
+
+#define ROUNDS	  9
+#define REFRESHES 30
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a;
+	double right = *(const double *)b;
+	return (left > right) - (left < right);
+}
+
+static double median(double *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), compare);
+	return values[n / 2];
+}
+
+static void draw(struct mon_model *model, struct mon_view *view, struct mon_grid *grid)
+{
+	mon_model_settle(model);
+	if (mon_grid_reset(grid, 120, 40, false) != 0)
+		exit(1);
+	mon_view_draw(grid, model, view);
+}
+
+static void measure(unsigned n)
+{
+	static const struct mon_options options;
+	struct segments segments;
+	struct mon_grid grid = {0};
+	struct mon_view view;
+	double first_ms[ROUNDS], refresh_us[REFRESHES];
+	uint32_t n_found = 0;
+	mon_view_init(&view);
+	segments_start(&segments, n, 600);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct mon_live *live;
+		struct mon_model model;
+		uint64_t begin = segments_now_ns();
+		mon_feed_init(&model, MON_HISTORY_SHORT, &options);
+		if (mon_live_open(segments.directory, false, &live, NULL) ||
+		    mon_feed_live(live, &model, NULL, MON_FOLLOW_SEARCHES, NULL) < 0)
+			exit(1);
+		draw(&model, &view, &grid);
+		first_ms[round] = (double)(segments_now_ns() - begin) / 1e6;
+		n_found = model.n_processes;
+		for (int i = 0; i < REFRESHES && round == 0; i++) {
+			segments_publish(&segments);
+			begin = segments_now_ns();
+			mon_feed_live(live, &model, NULL, MON_FOLLOW_SEARCHES, NULL);
+			draw(&model, &view, &grid);
+			refresh_us[i] = (double)(segments_now_ns() - begin) / 1e3;
+		}
+		mon_model_fini(&model);
+		mon_live_close(live);
+	}
+	mon_grid_fini(&grid);
+	segments_end(&segments);
+	if (n_found != n)
+		exit(1);
+	double us = median(refresh_us, REFRESHES);
+	printf("%4u processes: first screen %7.2f ms (goal 15 ms at 50), refresh %7.0f us, at 10 Hz %5.1f ms/s (goal 6.6 at 50)\n", n,
+	       median(first_ms, ROUNDS), us, us / 100);
+}
+
+int main(void)
+{
+	struct rusage usage;
+	measure(1);
+	measure(10);
+	measure(50);
+	measure(200);
+	getrusage(RUSAGE_SELF, &usage);
+	printf("at most %.1f MiB resident, with 200 processes\n", (double)usage.ru_maxrss / 1024);
+	return 0;
+}
