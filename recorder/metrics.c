@@ -38,9 +38,9 @@ static bool is_plain(char c)
 
 static void name_field(const struct tele_field *field, char *name)
 {
-	int len = snprintf(name, REC_METRIC_NAME_MAX - 24, "rollcall_%s_%s", field->section, field->name);
-	if (len >= REC_METRIC_NAME_MAX - 24)
-		len = REC_METRIC_NAME_MAX - 25;
+	int len = snprintf(name, REC_METRIC_NAME_MAX - 32, "rollcall_%s_%s", field->section, field->name);
+	if (len >= REC_METRIC_NAME_MAX - 32)
+		len = REC_METRIC_NAME_MAX - 33;
 	for (int i = 0; i < len; i++)
 		if (!is_plain(name[i]))
 			name[i] = '_';
@@ -62,7 +62,8 @@ bool rec_metric_of_field(const struct tele_field *field, struct rec_metric *ret_
 	// Ends that mean something to a parser are given by the type alone.
 	cut_end(metric->name, "_info");
 	cut_end(metric->name, "_count");
-	if (ends_in(metric->name, "_sum") || ends_in(metric->name, "_bucket") || ends_in(metric->name, "_created"))
+	bool is_taken = ends_in(metric->name, "_sum") || ends_in(metric->name, "_bucket") || ends_in(metric->name, "_created");
+	if (is_taken && metric->type == REC_METRIC_GAUGE)
 		add_end(metric->name, "_value");
 	if (metric->type != REC_METRIC_GAUGE || strcmp(field->section, "app") == 0)
 		cut_end(metric->name, "_total");
@@ -195,7 +196,7 @@ static bool is_named_whole(const struct tele_field *field)
 	for (const char *at = field->name; *at; at++)
 		if (!is_plain(*at))
 			return false;
-	return strlen(field->name) + strlen(field->section) < REC_METRIC_NAME_MAX - 40;
+	return strlen(field->name) + strlen(field->section) < REC_METRIC_NAME_MAX - 48;
 }
 
 void rec_metric_write_series(struct mon_out *out, const struct rec_metric *metric, const char *identity,

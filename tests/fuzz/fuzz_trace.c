@@ -3,7 +3,7 @@
 //
 // Whole traces of a liar: the input is a list of pieces of a file, blocks among
 // them with their checksums put right, read to the end by offsets and as a
-// pipe, with a seek between. Nothing may crash, and the numbers of an
+// pipe, with a seek between, and exported. Nothing may crash, and the numbers of an
 // instance's records must rise.
 
 #include "libtelemetry/trace.h"
@@ -11,6 +11,7 @@
 #include "libtelemetry/crc32c.h"
 #include "libtelemetry/identity.h"
 #include "libtelemetry/trace_wire.h"
+#include "recorder/export.h"
 #include "tests/support/series.h"
 
 #include <stdio.h>
@@ -145,6 +146,18 @@ static void read_once(const char *path)
 	tele_source_close(source);
 }
 
+// Texts and numbers of a liar in the formats of other tools.
+static void export(const char *path, unsigned format)
+{
+	struct rec_export_result result;
+	const struct rec_export_options options = {
+		.input = path,
+		.output = "/dev/null",
+		.format = (enum rec_export_format)format,
+	};
+	(void)rec_export(&options, &result, NULL);
+}
+
 // Pieces: what kind, how long, then that many bytes.
 static void make_file(const uint8_t *data, size_t n_bytes, struct test_series *const series[2])
 {
@@ -189,6 +202,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	read_all(path, test_series_at_ns(40));
 	read_once(path);
+	export(path, (unsigned)(n_bytes % 5));
 	if (lseek(fd, 0, SEEK_SET) != 0 || dup2(fd, 0) != 0)
 		abort();
 	read_all("-", 0);
