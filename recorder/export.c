@@ -369,7 +369,11 @@ static void fill_result(const struct rec_exporter *exporter, struct rec_export_r
 {
 	struct tele_trace_info info;
 	tele_trace_get_info(exporter->source, &info);
-	*ret_result = (struct rec_export_result){.n_rows = exporter->n_rows, .is_complete = info.is_complete};
+	*ret_result = (struct rec_export_result){
+		.n_rows = exporter->n_rows,
+		.written_bytes = exporter->written_bytes,
+		.is_complete = info.is_complete,
+	};
 	snprintf(ret_result->damage, sizeof(ret_result->damage), "%s", info.damage);
 	for (uint32_t i = 0; i < exporter->n_processes; i++) {
 		const struct tele_instance *instance = exporter->processes[i]->instance;
@@ -399,6 +403,8 @@ int rec_export(const struct rec_export_options *options, struct rec_export_resul
 	for (uint32_t i = 0; i < exporter.n_processes; i++)
 		exporter.format->drop(exporter.processes[i]);
 	exporter.format->fini(&exporter);
+	if (!exporter.format->has_own_output)
+		exporter.written_bytes = exporter.out.written_bytes + exporter.out.n_bytes;
 	int closed = rec_outfile_close(&exporter.out, result == 0, ret_error);
 	result = result < 0 ? result : closed;
 	if (result == 0)

@@ -46,6 +46,7 @@ struct rec_export_options {
 struct rec_export_result {
 	uint64_t n_rows; // written, of n_processes
 	uint64_t n_processes;
+	uint64_t written_bytes;
 	uint64_t lost;	 // records that the trace lacks
 	bool is_complete; // the trace: whole, and ended by its recorder
 	char damage[160];

@@ -69,6 +69,7 @@ struct rec_exporter {
 	uint32_t n_chosen; // of a file: how many processes there will be
 	uint64_t origin_at_ns; // of the first record
 	uint64_t n_rows;
+	uint64_t written_bytes;
 	struct mon_out scratch;
 	void *own; // the format's
 };

@@ -349,6 +349,7 @@ static int end(struct rec_exporter *exporter, struct tele_error *ret_error)
 		return result;
 	struct tele_trace_writer *writer = cut->writer;
 	cut->writer = NULL;
+	exporter->written_bytes = tele_trace_written_bytes(writer);
 	result = tele_trace_finish(writer, ret_error);
 	return result < 0 ? result : put_in_place(exporter, ret_error);
 }
