@@ -253,6 +253,7 @@ docs: $(O)/rollcall
 	$(Q)$(O)/rollcall docs --fields > docs/fields.md
 	$(Q)$(O)/rollcall docs --man > docs/rollcall.1
 
+SHARED := docs/prometheus/rollcall-alerts.yml docs/prometheus/prometheus.yml docs/grafana/rollcall.json
 INSTALL_LIB := $(DESTDIR)$(PREFIX)/lib
 install: $(PROGRAMS)
 	install -d $(DESTDIR)$(PREFIX)/bin $(INSTALL_LIB)/pkgconfig $(DESTDIR)$(PREFIX)/include \
@@ -263,6 +264,8 @@ install: $(PROGRAMS)
 	$(if $(ALLOC_SO),install -m 755 $(ALLOC_SO) $(INSTALL_LIB)/)
 	install -m 644 libtelemetry/rollcall.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 docs/rollcall.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(DESTDIR)$(PREFIX)/share/rollcall
+	install -m 644 $(SHARED) $(DESTDIR)$(PREFIX)/share/rollcall/
 	sed -e 's|@PREFIX@|$(PREFIX)|g' \
 		-e "s|@VERSION@|$$(sed -n 's/^#define ROLLCALL_VERSION "\(.*\)"/\1/p' libtelemetry/rollcall.h)|" \
 		libtelemetry/rollcall.pc.in > $(INSTALL_LIB)/pkgconfig/rollcall.pc
@@ -270,7 +273,8 @@ install: $(PROGRAMS)
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/rollcall $(INSTALL_LIB)/librollcall.so.0 $(INSTALL_LIB)/librollcall.so \
 		$(INSTALL_LIB)/librollcall-alloc.so $(DESTDIR)$(PREFIX)/include/rollcall.h \
-		$(DESTDIR)$(PREFIX)/share/man/man1/rollcall.1 $(INSTALL_LIB)/pkgconfig/rollcall.pc
+		$(DESTDIR)$(PREFIX)/share/man/man1/rollcall.1 $(INSTALL_LIB)/pkgconfig/rollcall.pc \
+		$(addprefix $(DESTDIR)$(PREFIX)/share/rollcall/,$(notdir $(SHARED)))
 
 clean:
 	rm -rf build build-*
