@@ -52,7 +52,8 @@ struct rec_export_result {
 	char damage[160];
 };
 
-// Exports. Whatever goes wrong, a file at `output` is as it was. Returns 0,
+// Exports. Whatever goes wrong, a file at `output` is as it was (a process that a
+// signal ends should unlink rec_outfile_draft). Returns 0,
 // TELE_ENOTFOUND where `select`, a pattern or `from` means nothing in the trace,
 // or an error of reading or writing.
 int rec_export(const struct rec_export_options *options, struct rec_export_result *ret_result,

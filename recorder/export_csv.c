@@ -13,7 +13,7 @@
 
 #include "../libtelemetry/banned.h"
 
-enum { OPEN_MAX = 1024, PIECE_BYTES = 4096 };
+enum { OPEN_MAX = 1024, PIECE_BYTES = 2048 };
 
 struct csv {
 	struct rec_spill *spill;

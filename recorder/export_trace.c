@@ -20,10 +20,23 @@
 #define TRANSIENT_ID (UINT64_C(1) << 32)
 enum { OPEN_MAX = 32 }; // blocks that are being filled at once
 
+// What a block is made of, while it is being filled.
+struct gathered {
+	uint64_t *rows;
+	size_t rows_words;
+	uint32_t n_rows;
+	struct tele_event events[TELE_BLOCK_EVENTS_MAX];
+	uint32_t n_events;
+	struct tele_block_string strings[TELE_BLOCK_STRINGS_MAX]; // texts are owned
+	uint32_t n_strings;
+	uint64_t n_transient;
+};
+
 struct cut {
 	struct tele_trace_writer *writer;
 	char *draft; // NULL: written in place
 	uint32_t n_open;
+	struct gathered *spare; // of a block that was written, or NULL
 	void *scratch;
 	size_t scratch_bytes;
 	uint8_t *block;
@@ -34,13 +47,7 @@ struct cut_process {
 	uint64_t next_seq, first_seq, first_at_ns, last_at_ns;
 	bool has_seq;
 	uint32_t n_fields; // of the rows that are gathered
-	uint64_t *rows;
-	uint32_t n_rows, rows_capacity;
-	struct tele_event events[TELE_BLOCK_EVENTS_MAX];
-	uint32_t n_events;
-	struct tele_block_string strings[TELE_BLOCK_STRINGS_MAX]; // texts are owned
-	uint32_t n_strings;
-	uint64_t n_transient;
+	struct gathered *block; // NULL between two blocks
 	bool *is_kept; // by field
 	uint32_t n_kept;
 };
@@ -48,6 +55,23 @@ struct cut_process {
 static bool is_thinned(const struct rec_exporter *exporter)
 {
 	return exporter->options->every_rows > 1 || exporter->options->every_ns > 0;
+}
+
+static void forget_strings(struct gathered *block)
+{
+	for (uint32_t i = 0; i < block->n_strings; i++)
+		free((void *)(uintptr_t)block->strings[i].text);
+	block->n_strings = 0;
+	block->n_transient = 0;
+}
+
+static void free_gathered(struct gathered *block)
+{
+	if (!block)
+		return;
+	forget_strings(block);
+	free(block->rows);
+	free(block);
 }
 
 // ---- Where it goes ------------------------------------------------------------------
@@ -69,7 +93,10 @@ static int begin(struct rec_exporter *exporter, struct tele_error *ret_error)
 		cut->draft = NULL;
 		return tele_fail(ret_error, -ENOMEM, "out of memory");
 	}
-	return tele_trace_create(cut->draft, true, &cut->writer, ret_error);
+	int result = tele_trace_create(cut->draft, true, &cut->writer, ret_error);
+	if (result == 0)
+		rec_outfile_note_draft(cut->draft);
+	return result;
 }
 
 static void fini(struct rec_exporter *exporter)
@@ -78,20 +105,15 @@ static void fini(struct rec_exporter *exporter)
 	if (!cut)
 		return;
 	(void)tele_trace_finish(cut->writer, NULL);
-	if (cut->draft)
+	if (cut->draft) {
 		unlink(cut->draft);
+		rec_outfile_note_draft(NULL);
+	}
 	free(cut->draft);
 	free(cut->scratch);
 	free(cut->block);
+	free_gathered(cut->spare);
 	free(cut);
-}
-
-static void forget_strings(struct cut_process *own)
-{
-	for (uint32_t i = 0; i < own->n_strings; i++)
-		free((void *)(uintptr_t)own->strings[i].text);
-	own->n_strings = 0;
-	own->n_transient = 0;
 }
 
 static void drop(struct rec_exported *process)
@@ -99,8 +121,7 @@ static void drop(struct rec_exported *process)
 	struct cut_process *own = process->own;
 	if (!own)
 		return;
-	forget_strings(own);
-	free(own->rows);
+	free_gathered(own->block);
 	free(own->is_kept);
 	free(own);
 }
@@ -125,17 +146,13 @@ static int make_room(struct cut *cut, uint32_t n_fields, struct tele_error *ret_
 	return cut->scratch && cut->block ? 0 : tele_fail(ret_error, -ENOMEM, "out of memory for a block");
 }
 
-static bool is_open(const struct cut_process *own)
-{
-	return own->n_rows > 0 || own->n_events > 0;
-}
-
 static int flush(struct rec_exporter *exporter, struct rec_exported *process, struct tele_error *ret_error)
 {
 	struct cut *cut = exporter->own;
 	struct cut_process *own = process->own;
+	struct gathered *block = own ? own->block : NULL;
 	size_t schema_bytes;
-	if (!own || !is_open(own))
+	if (!block)
 		return 0;
 	int result = make_room(cut, own->n_fields, ret_error);
 	if (result < 0)
@@ -149,19 +166,22 @@ static int flush(struct rec_exporter *exporter, struct rec_exported *process, st
 		.first_seq = own->first_seq,
 		.first_at_ns = own->first_at_ns,
 		.last_at_ns = own->last_at_ns,
-		.rows = own->rows,
+		.rows = block->rows,
 		.row_stride = own->n_fields,
-		.n_rows = own->n_rows,
-		.events = own->events,
-		.n_events = own->n_events,
-		.strings = own->strings,
-		.n_strings = own->n_strings,
+		.n_rows = block->n_rows,
+		.events = block->events,
+		.n_events = block->n_events,
+		.strings = block->strings,
+		.n_strings = block->n_strings,
 	};
 	int64_t bytes = tele_block_encode(&input, cut->scratch, cut->scratch_bytes, cut->block, cut->block_bytes);
 	if (bytes < 0)
 		return tele_fail(ret_error, (int)bytes, "rows of %u fields do not fit into a block", own->n_fields);
-	own->n_rows = own->n_events = 0;
-	forget_strings(own);
+	own->block = NULL;
+	block->n_rows = block->n_events = 0;
+	forget_strings(block);
+	free_gathered(cut->spare);
+	cut->spare = block;
 	cut->n_open--;
 	return tele_trace_write_block(cut->writer, cut->block, (size_t)bytes, ret_error);
 }
@@ -172,17 +192,22 @@ static int prepare(struct rec_exporter *exporter, struct rec_exported *process, 
 {
 	struct cut *cut = exporter->own;
 	struct cut_process *own = process->own;
+	const struct gathered *block = own->block;
 	// A row may bring a text for each of its fields.
-	bool is_full = own->n_rows == TELE_BLOCK_ROWS_MAX || own->n_events == TELE_BLOCK_EVENTS_MAX ||
-		       own->n_strings > TELE_BLOCK_STRINGS_MAX / 2;
-	bool is_other = seq != own->next_seq || (n_fields && own->n_rows && n_fields != own->n_fields);
-	int result = is_open(own) && (is_full || is_other) ? flush(exporter, process, ret_error) : 0;
+	bool is_full = block && (block->n_rows == TELE_BLOCK_ROWS_MAX || block->n_events == TELE_BLOCK_EVENTS_MAX ||
+				 block->n_strings > TELE_BLOCK_STRINGS_MAX / 2);
+	bool is_other = block && (seq != own->next_seq || (n_fields && block->n_rows && n_fields != own->n_fields));
+	int result = is_full || is_other ? flush(exporter, process, ret_error) : 0;
 	for (uint32_t i = 0; result == 0 && cut->n_open >= OPEN_MAX && i < exporter->n_processes; i++)
 		if (exporter->processes[i] != process)
 			result = flush(exporter, exporter->processes[i], ret_error);
 	if (result < 0)
 		return result;
-	if (!is_open(own)) {
+	if (!own->block) {
+		own->block = cut->spare ? cut->spare : calloc(1, sizeof(*own->block));
+		cut->spare = NULL;
+		if (!own->block)
+			return tele_fail(ret_error, -ENOMEM, "out of memory for a block");
 		own->first_seq = seq;
 		own->first_at_ns = UINT64_MAX;
 		own->n_fields = n_fields;
@@ -205,21 +230,21 @@ static void note_time(struct cut_process *own, uint64_t at_ns)
 // The id that a text has in this block, 0 where it is not known any more.
 static int64_t define_text(struct rec_exported *process, uint64_t id)
 {
-	struct cut_process *own = process->own;
+	struct gathered *block = ((struct cut_process *)process->own)->block;
 	const char *text = id ? tele_instance_string(process->instance, id) : NULL;
 	bool is_transient = TELE_STRING_IS_TRANSIENT(id);
-	if (!text || own->n_strings == TELE_BLOCK_STRINGS_MAX)
+	if (!text || block->n_strings == TELE_BLOCK_STRINGS_MAX)
 		return 0;
-	for (uint32_t i = 0; i < own->n_strings && !is_transient; i++)
-		if (own->strings[i].id == id)
+	for (uint32_t i = 0; i < block->n_strings && !is_transient; i++)
+		if (block->strings[i].id == id)
 			return (int64_t)id;
 	size_t len = strnlen(text, TELE_STRING_BYTES_MAX);
 	char *copy = strndup(text, len);
 	if (!copy)
 		return -ENOMEM;
 	if (is_transient)
-		id = TRANSIENT_ID + own->n_transient++;
-	own->strings[own->n_strings++] = (struct tele_block_string){id, copy, (uint32_t)len};
+		id = TRANSIENT_ID + block->n_transient++;
+	block->strings[block->n_strings++] = (struct tele_block_string){id, copy, (uint32_t)len};
 	return (int64_t)id;
 }
 
@@ -274,15 +299,17 @@ static int take_row(struct rec_exporter *exporter, struct rec_exported *process,
 	int result = prepare(exporter, process, seq_of(exporter, own, record->seq), n_fields, ret_error);
 	if (result < 0)
 		return result;
-	if (own->n_rows == own->rows_capacity || own->n_rows == 0) {
-		uint32_t capacity = own->n_rows ? 2 * own->n_rows : 16;
-		void *grown = realloc(own->rows, (size_t)capacity * n_fields * sizeof(own->rows[0]));
+	struct gathered *block = own->block;
+	size_t needed_words = ((size_t)block->n_rows + 1) * n_fields;
+	if (needed_words > block->rows_words) {
+		size_t words = 2 * needed_words;
+		void *grown = realloc(block->rows, words * sizeof(block->rows[0]));
 		if (!grown)
 			return tele_fail(ret_error, -ENOMEM, "out of memory for rows");
-		own->rows = grown;
-		own->rows_capacity = capacity;
+		block->rows = grown;
+		block->rows_words = words;
 	}
-	uint64_t *row = own->rows + (size_t)own->n_rows++ * n_fields;
+	uint64_t *row = block->rows + (size_t)block->n_rows++ * n_fields;
 	for (uint32_t i = 0; i < n_fields; i++) {
 		row[i] = i < own->n_kept && own->is_kept[i] ? record->row[i] : TELE_UNKNOWN;
 		if (schema->fields[i].unit != TELE_STRING || row[i] == TELE_UNKNOWN)
@@ -310,7 +337,7 @@ static int take_event(struct rec_exporter *exporter, struct rec_exported *proces
 	if (id < 0)
 		return tele_fail(ret_error, -ENOMEM, "out of memory for a text");
 	copy.string_id = (uint64_t)id;
-	own->events[own->n_events++] = copy;
+	own->block->events[own->block->n_events++] = copy;
 	note_time(own, event->at_ns);
 	return 0;
 }

@@ -18,6 +18,18 @@
 
 #define BUFFER_BYTES (64u << 10)
 
+static const char *volatile draft_now;
+
+const char *rec_outfile_draft(void)
+{
+	return draft_now;
+}
+
+void rec_outfile_note_draft(const char *path)
+{
+	draft_now = path;
+}
+
 static const char *name_of(const struct rec_outfile *file)
 {
 	return strcmp(file->path, "-") == 0 ? "standard output" : file->path;
@@ -57,6 +69,7 @@ int rec_outfile_open(struct rec_outfile *file, const char *path, bool replace, s
 	if (!failed && file->fd < 0)
 		failed = -errno;
 	if (!failed && file->draft) {
+		rec_outfile_note_draft(file->draft);
 		mode_t mask = umask(0);
 		umask(mask);
 		(void)fchmod(file->fd, 0666 & ~mask);
@@ -191,8 +204,10 @@ int rec_outfile_close(struct rec_outfile *file, bool is_good, struct tele_error 
 		result = fail(file, -errno, ret_error);
 	if (file->draft && is_good && result == 0)
 		result = put_in_place(file, ret_error);
-	if (file->draft)
+	if (file->draft) {
 		unlink(file->draft);
+		rec_outfile_note_draft(NULL);
+	}
 	free(file->draft);
 	free(file->bytes);
 	*file = (struct rec_outfile){.fd = -1};

@@ -47,4 +47,9 @@ int rec_outfile_flush(struct rec_outfile *file, struct tele_error *ret_error);
 // Returns 0 or an error, which is told only where none was before.
 int rec_outfile_close(struct rec_outfile *file, bool is_good, struct tele_error *ret_error);
 
+// The draft that is being made, or NULL: for a handler of the signal that ends
+// this process to unlink. One at a time; who makes one by other means notes it.
+const char *rec_outfile_draft(void);
+void rec_outfile_note_draft(const char *path);
+
 #endif

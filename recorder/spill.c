@@ -14,7 +14,7 @@
 
 #include "../libtelemetry/banned.h"
 
-enum { CHUNK_BYTES = 8192, FIRST_BYTES = 128 };
+enum { CHUNK_BYTES = 4096, FIRST_BYTES = 128 };
 
 struct chunk {
 	uint64_t next_at;

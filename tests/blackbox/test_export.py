@@ -8,12 +8,13 @@ import csv
 import io
 import json
 import os
+import signal
 import subprocess
 import unittest
 
 from tests.blackbox.imports import ImportCase
 from tests.blackbox.prometheus import PROMTOOL, Prometheus, needs_prometheus, parse
-from tests.blackbox.support import LIMIT_S, ROLLCALL, SANITIZED, Script, needs_preload, needs_root
+from tests.blackbox.support import LIMIT_S, ROLLCALL, SANITIZED, Script, needs_preload, needs_root, wait_for
 
 FORMATS = ("csv", "jsonl", "openmetrics", "perfetto", "trace")
 HOSTILE = 'a"b\\c,d\x1b[31m\u202e<&>{}=\x7f\'' + "\u00e9"
@@ -264,6 +265,17 @@ class OpenMetrics(ExportCase):
         self.assertEqual(len(families["rollcall_device_used_bytes"]["samples"]), 2)
         self.assertNotIn("rollcall_residual_bytes", families)
 
+    def test_a_clock_that_is_set_back_moves_no_sample(self):
+        """C1: times go by the monotonic clock and the wall clock of the first row."""
+        hour = 3600 * 10**9
+        path = self.imported("time_s,self.realtime_offset_ns,queue\n" + "".join(
+            "%d,%d,%d\n" % (i, 1700000000 * 10**9 + (0, -hour, 24 * hour)[i // 10 % 3], i) for i in range(60)))
+        families = parse(self.export(path, "openmetrics"))
+        times = [s[2] for s in families["rollcall_app_queue"]["samples"]]
+        self.assertEqual(times, [1700000000 + i for i in range(60)])
+        self.assertEqual(len({s[1] for s in families["rollcall_self_realtime_offset_seconds"]["samples"]}), 3)
+        self.assertEqual([float(r["time_s"]) // 1 for r in self.rows(path)][-1], 58)
+
     def test_rows_of_one_millisecond_are_one_sample(self):
         path = self.imported("time_s,queue\n1.0000,1\n1.0002,2\n1.0004,3\n1.0052,4\n")
         samples = parse(self.export(path, "openmetrics", "--fields", "app.queue"))["rollcall_app_queue"]["samples"]
@@ -397,6 +409,28 @@ class Damage(ExportCase):
             if done.stderr:
                 self.assert_one_line(done.stderr)
 
+    def test_what_is_lost_is_told_exactly(self):
+        """S6: in a trace and in every export of it the same number is lost."""
+        path = self.long_trace(2000)
+        with open(path, "rb") as file:
+            whole = bytearray(file.read())
+        blocks = [at for at in range(4096, len(whole), 8) if whole[at:at + 4] == b"RLBK"]
+        whole[blocks[len(blocks) // 2] + 70] ^= 1
+        holed = self.file("holed.rct")
+        with open(holed, "wb") as file:
+            file.write(whole)
+        lost = self.report(holed)[0]["lost"]
+        self.assertGreater(lost, 100)
+        lines = [json.loads(line) for line in self.rollcall("export", holed, "--format", "jsonl").stdout.splitlines()]
+        self.assertEqual(sum(line.get("lost_before", 0) for line in lines), lost)
+        events, _ = check_trace_events(self, self.rollcall("export", holed, "--format", "perfetto").stdout)
+        self.assertEqual([int(e["args"]["records"]) for e in events if e["name"] == "lost"], [lost])
+        for options in ([], ["--every", "3"]):
+            part = self.file("part.rct")
+            self.rollcall("export", holed, "--format", "trace", "-f", "-o", part, *options)
+            self.assertEqual(self.report(part)[0]["lost"], lost)
+            self.assertIn(", complete", self.rollcall("info", part).stdout)
+
     def test_what_is_no_trace_is_refused(self):
         empty = self.file("empty")
         open(empty, "w").close()
@@ -451,6 +485,21 @@ class Faults(ExportCase):
                 self.skipTest("cannot mount a tmpfs here")
             self.assertEqual(done.stdout, "status 1\n", format)
             self.assert_one_line(done.stderr)
+
+    def test_a_signal_leaves_nothing_behind(self):
+        path, folder = self.long_trace(3000), self.file("folder")
+        os.mkdir(folder)
+        with open(path, "rb") as file:
+            half = file.read()[:12000]
+        for format in ("jsonl", "trace"):
+            export = self.start_rollcall("export", "-", "--format", format, "-o", os.path.join(folder, "out"),
+                                         stdin=subprocess.PIPE, text=False)
+            export.stdin.write(half)
+            export.stdin.flush()
+            wait_for(lambda: os.listdir(folder), "the draft")
+            export.send_signal(signal.SIGTERM)
+            self.assertEqual(export.wait(LIMIT_S), -signal.SIGTERM)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_a_reader_that_leaves_ends_it(self):
         path = self.long_trace(20000)
