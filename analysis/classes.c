@@ -212,12 +212,9 @@ static uint64_t value_at(const uint64_t *row, uint32_t n_fields, uint32_t positi
 
 static uint64_t residual_of(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields)
 {
-	struct analysis_residency residency;
-	analysis_residency_read(schema, row, n_fields, &residency);
+	struct analysis_signed residual = analysis_residual_read(schema, row, n_fields);
 	// The lowest stands for all that are lower.
-	if (!residency.residual_bytes.is_known || residency.residual_bytes.value == INT64_MIN)
-		return TELE_UNKNOWN;
-	return (uint64_t)residency.residual_bytes.value;
+	return residual.is_known && residual.value != INT64_MIN ? (uint64_t)residual.value : TELE_UNKNOWN;
 }
 
 static uint64_t sum_of_devices(const struct analysis_classes *classes, const uint64_t *row, uint32_t n_fields)

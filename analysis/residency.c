@@ -109,3 +109,16 @@ void analysis_residency_of_books(const struct tele_schema *schema, const uint64_
 #undef VALUE
 	*ret_residency = residency;
 }
+
+struct analysis_signed analysis_residual_read(const struct tele_schema *schema, const uint64_t *row,
+					      uint32_t n_fields)
+{
+	struct analysis_residency residency;
+	struct analysis_books books;
+	uint64_t rss_bytes = tele_schema_value(schema, TELE_ID_host_rss_bytes, TELE_NO_INSTANCE, row, n_fields);
+	if (rss_bytes == TELE_UNKNOWN)
+		return unknown;
+	analysis_books_read(schema, row, n_fields, &books);
+	predict(&residency, &books);
+	return analysis_difference(rss_bytes, residency.predicted_bytes);
+}

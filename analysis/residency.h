@@ -42,4 +42,8 @@ void analysis_residency_of_books(const struct tele_schema *schema, const uint64_
 				 uint32_t n_fields, const struct analysis_books *books,
 				 struct analysis_residency *ret_residency);
 
+// The residual alone, for whoever reads every row.
+struct analysis_signed analysis_residual_read(const struct tele_schema *schema, const uint64_t *row,
+					      uint32_t n_fields);
+
 #endif

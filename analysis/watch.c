@@ -18,12 +18,21 @@
 
 #include "../libtelemetry/banned.h"
 
+// Where the capacity of a class comes from: looked up once, since rows are many.
+struct class_capacity {
+	enum { CAPACITY_NONE, CAPACITY_HOST, CAPACITY_DEVICE, CAPACITY_DEVICES } kind;
+	uint32_t device;
+	int total_class;
+	uint64_t limit_bytes; // that somebody gave for this very class
+};
+
 struct analysis_watch {
 	enum analysis_look look;
 	struct analysis_limits limits;
 	struct analysis_classes classes;
 	struct analysis_verdicts *engine;
 	uint64_t *values; // one a class
+	struct class_capacity *capacities; // likewise
 	size_t n_values;
 	enum analysis_boundary boundary; // of the row boundary_seq
 	unsigned outcome;
@@ -107,6 +116,7 @@ void analysis_watch_free(struct analysis_watch *watch)
 	analysis_verdicts_free(watch->engine);
 	analysis_classes_fini(&watch->classes);
 	free(watch->values);
+	free(watch->capacities);
 	free(watch);
 }
 
@@ -122,21 +132,49 @@ static void start_over(struct analysis_watch *watch)
 	analysis_verdicts_free(watch->engine);
 	analysis_classes_fini(&watch->classes);
 	free(watch->values);
+	free(watch->capacities);
 	*watch = empty;
+}
+
+// A part has the capacity of its total, which the engine looks up; where the
+// total itself is not known, the part is held against it alone.
+static struct class_capacity find_capacity(const struct analysis_watch *watch, size_t index)
+{
+	const struct analysis_class *class = &watch->classes.items[index];
+	const char *total = class->total_class >= 0 ? watch->classes.items[class->total_class].name : class->name;
+	struct class_capacity capacity = {
+		.kind = CAPACITY_NONE,
+		.device = analysis_classes_device(&watch->classes, index),
+		.total_class = class->total_class,
+		.limit_bytes = limit_of(&watch->limits, class->name),
+	};
+	if (class->unit != TELE_BYTES)
+		return capacity;
+	if (strcmp(total, "rss_bytes") == 0)
+		capacity.kind = CAPACITY_HOST;
+	else if (capacity.device != TELE_NO_INSTANCE)
+		capacity.kind = CAPACITY_DEVICE;
+	else if (strcmp(total, "device_used_bytes") == 0)
+		capacity.kind = CAPACITY_DEVICES;
+	return capacity;
 }
 
 static int take_schema(struct analysis_watch *watch, const struct tele_schema *schema)
 {
 	int result = analysis_classes_extend(&watch->classes, schema);
-	if (result < 0)
-		return result;
-	if (watch->n_values < watch->classes.n_items) {
-		uint64_t *values = realloc(watch->values, watch->classes.n_items * sizeof(*values));
-		if (!values)
-			return -ENOMEM;
-		watch->values = values;
-		watch->n_values = watch->classes.n_items;
-	}
+	size_t n = watch->classes.n_items;
+	if (result < 0 || watch->n_values >= n)
+		return result < 0 ? result : 0;
+	uint64_t *values = realloc(watch->values, n * sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	watch->values = values;
+	struct class_capacity *capacities = realloc(watch->capacities, n * sizeof(*capacities));
+	if (!capacities)
+		return -ENOMEM;
+	watch->capacities = capacities;
+	for (; watch->n_values < n; watch->n_values++)
+		capacities[watch->n_values] = find_capacity(watch, watch->n_values);
 	return 0;
 }
 
@@ -197,23 +235,21 @@ static uint64_t host_total(const struct analysis_watch *watch, const struct tele
 	return tele_min_u64(cgroup, is_same ? watch->limits.machine_bytes : TELE_UNKNOWN);
 }
 
-// A part has the capacity of its total, which the engine looks up; where the
-// total itself is not known, the part is held against it alone.
-static uint64_t capacity_of(const struct analysis_watch *watch, const struct tele_record *record, size_t index)
+static void set_capacities(struct analysis_watch *watch, const struct tele_record *record)
 {
-	const struct analysis_class *class = &watch->classes.items[index];
-	uint32_t device = analysis_classes_device(&watch->classes, index);
-	const char *total = class->total_class >= 0 ? watch->classes.items[class->total_class].name : class->name;
-	bool is_known = class->total_class < 0 || watch->values[class->total_class] != TELE_UNKNOWN;
-	uint64_t limit = limit_of(&watch->limits, class->name);
-
-	if (class->unit != TELE_BYTES || limit != TELE_UNKNOWN || (class->total_class >= 0 && is_known))
-		return limit;
-	if (strcmp(total, "rss_bytes") == 0)
-		return host_total(watch, record);
-	if (device != TELE_NO_INSTANCE)
-		return device_total(watch, record, device);
-	return strcmp(total, "device_used_bytes") == 0 ? devices_total(watch, record) : TELE_UNKNOWN;
+	uint64_t host_bytes = host_total(watch, record), devices_bytes = devices_total(watch, record);
+	for (size_t i = 0; i < watch->classes.n_items; i++) {
+		const struct class_capacity *capacity = &watch->capacities[i];
+		uint64_t bytes = capacity->limit_bytes;
+		bool has_total = capacity->total_class >= 0 && watch->values[capacity->total_class] != TELE_UNKNOWN;
+		if (bytes == TELE_UNKNOWN && !has_total && capacity->kind == CAPACITY_HOST)
+			bytes = host_bytes;
+		else if (bytes == TELE_UNKNOWN && !has_total && capacity->kind == CAPACITY_DEVICE)
+			bytes = device_total(watch, record, capacity->device);
+		else if (bytes == TELE_UNKNOWN && !has_total && capacity->kind == CAPACITY_DEVICES)
+			bytes = devices_bytes;
+		analysis_verdicts_set_capacity(watch->engine, i, bytes);
+	}
 }
 
 // ---- Records ------------------------------------------------------------------
@@ -230,8 +266,7 @@ static int take_row(struct analysis_watch *watch, const struct tele_record *reco
 	result = have_engine(watch);
 	if (result < 0)
 		return result;
-	for (size_t i = 0; i < watch->classes.n_items; i++)
-		analysis_verdicts_set_capacity(watch->engine, i, capacity_of(watch, record, i));
+	set_capacities(watch, record);
 #define COUNT(name) tele_schema_value(schema, TELE_ID_search_##name, TELE_NO_INSTANCE, record->row, record->n_fields)
 	uint64_t n_open = COUNT(open_candidates), at_ns = record->n_fields ? record->row[0] : TELE_UNKNOWN;
 	struct analysis_row row = {
@@ -311,6 +346,11 @@ const struct analysis_verdicts *analysis_watch_engine(const struct analysis_watc
 const struct analysis_classes *analysis_watch_classes(const struct analysis_watch *watch)
 {
 	return &watch->classes;
+}
+
+const uint64_t *analysis_watch_values(const struct analysis_watch *watch)
+{
+	return watch->values;
 }
 
 int analysis_watch_list(const struct analysis_watch *watch, struct analysis_verdict **ret_list)

@@ -62,6 +62,9 @@ int analysis_watch_take(struct analysis_watch *watch, const struct tele_record *
 const struct analysis_verdicts *analysis_watch_engine(const struct analysis_watch *watch);
 const struct analysis_classes *analysis_watch_classes(const struct analysis_watch *watch);
 
+// The values of the last row, one for each of the classes; NULL before the first.
+const uint64_t *analysis_watch_values(const struct analysis_watch *watch);
+
 // The verdicts, ranked, as analysis_verdicts_list with the watch's look, in an
 // array of the caller's to free. Where the process has one device, that
 // device's own classes say nothing new and are left out. Returns how many, or

@@ -50,28 +50,26 @@ static struct rec_summary *summary_of(struct rec_summaries *summaries, struct te
 	return summary;
 }
 
-static int take_classes(struct rec_summary *summary, const struct tele_record *record)
+// The watch has read the row before.
+static int take_classes(struct rec_summary *summary)
 {
-	const struct tele_schema *schema = summary->instance->schema;
-	int added = analysis_classes_extend(&summary->class_set, schema);
-	if (added < 0)
-		return added;
-	if (added > 0) {
-		size_t n_classes = summary->class_set.n_items;
-		void *classes = realloc(summary->classes, n_classes * sizeof(summary->classes[0]));
+	const struct analysis_classes *set = analysis_watch_classes(summary->watch);
+	const uint64_t *values = analysis_watch_values(summary->watch);
+	if (summary->n_classes < set->n_items) {
+		void *classes = realloc(summary->classes, set->n_items * sizeof(summary->classes[0]));
 		if (!classes)
 			return -ENOMEM;
 		summary->classes = classes;
-		for (; summary->n_classes < n_classes; summary->n_classes++)
+		for (; summary->n_classes < set->n_items; summary->n_classes++)
 			summary->classes[summary->n_classes] = (struct rec_class){0};
+		for (size_t i = 0; i < set->n_items; i++) {
+			summary->classes[i].name = set->items[i].name;
+			summary->classes[i].unit = set->items[i].unit;
+		}
 	}
-	uint64_t values[ANALYSIS_CLASSES_MAX];
-	analysis_classes_read(&summary->class_set, schema, record->row, record->n_fields, values);
 	for (size_t i = 0; i < summary->n_classes; i++) {
 		struct rec_class *class = &summary->classes[i];
 		int64_t value = (int64_t)values[i];
-		class->name = summary->class_set.items[i].name;
-		class->unit = summary->class_set.items[i].unit;
 		class->is_last_known = values[i] != TELE_UNKNOWN;
 		if (!class->is_last_known)
 			continue;
@@ -116,7 +114,7 @@ static int take_row(struct rec_summary *summary, const struct tele_record *recor
 		summary->last_at_ns = tele_max_u64(summary->last_at_ns, record->row[0]);
 	}
 	take_search(summary, record->row, record->n_fields);
-	return take_classes(summary, record);
+	return take_classes(summary);
 }
 
 // An id may mean something else by the next block, so the text is copied.
@@ -208,7 +206,6 @@ void rec_summaries_fini(struct rec_summaries *summaries)
 		free(summaries->items[i].phases);
 		free(summaries->items[i].classes);
 		analysis_watch_free(summaries->items[i].watch);
-		analysis_classes_fini(&summaries->items[i].class_set);
 	}
 	free(summaries->items);
 	*summaries = (struct rec_summaries){0};

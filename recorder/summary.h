@@ -17,7 +17,7 @@
 // A class of things that may grow. Figures are signed (a residual may be
 // negative).
 struct rec_class {
-	const char *name; // of the class set
+	const char *name; // of the watch's classes
 	unsigned unit; // enum tele_unit
 	bool is_known; // in one row at least
 	int64_t first, peak, last;
@@ -42,9 +42,8 @@ struct rec_summary {
 	size_t n_phases, phases_capacity;
 	char last_candidate[TELE_STRING_BYTES_MAX + 1]; // last label begun or ended; foreign
 	unsigned last_candidate_event;			// its event type; 0: none
-	struct rec_class *classes; // one for each of class_set
+	struct rec_class *classes; // one for each class of the watch
 	size_t n_classes;
-	struct analysis_classes class_set;
 	struct analysis_watch *watch; // for ANALYSIS_FINAL
 };
 
