@@ -65,5 +65,7 @@ int cli_info(const struct cli_call *call)
 	if (cli_expect_operands(call, 1, 1, "the trace") != CLI_OK)
 		return CLI_USAGE;
 	const struct rec_report_options options = {call->operands[0], !mon_is_utf8_locale(), NULL};
-	return print(call, rec_info(&options, &out, &error), &out, &error);
+	int result = call->values[CLI_info_json] ? rec_info_json(&options, &out, &error)
+						 : rec_info(&options, call->values[CLI_info_schema], &out, &error);
+	return print(call, result, &out, &error);
 }

@@ -70,7 +70,10 @@ int tele_trace_finish(struct tele_trace_writer *writer, struct tele_error *ret_e
 struct tele_trace_info {
 	uint64_t file_bytes;	  // 0 for a pipe
 	uint64_t read_bytes;	  // how far reading has come
-	uint64_t n_blocks;
+	unsigned major, minor;	  // of its format
+	uint64_t created_realtime_ns; // 0: not known
+	uint64_t n_blocks;	  // of the kinds below
+	uint64_t n_data_blocks, n_provisional_blocks, n_stream_blocks, n_growth_blocks;
 	uint64_t n_records;
 	uint64_t first_at_ns, last_at_ns; // monotonic, over all instances
 	bool is_complete; // ended by its trailer, nothing damaged

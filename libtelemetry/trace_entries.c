@@ -128,7 +128,12 @@ int tele_trace_count_entry(struct tele_trace *trace, const struct tele_trace_ent
 			   uint64_t number)
 {
 	int failed;
-	trace->info.n_blocks++;
+	struct tele_trace_info *info = &trace->info;
+	info->n_blocks++;
+	info->n_data_blocks += entry->type == TELE_BLOCK_DATA;
+	info->n_provisional_blocks += entry->type == TELE_BLOCK_DATA && (entry->flags & TELE_BLOCK_PROVISIONAL);
+	info->n_stream_blocks += entry->type == TELE_BLOCK_STREAM;
+	info->n_growth_blocks += entry->type == TELE_BLOCK_GROWTH;
 	struct tele_trace_instance *instance =
 		tele_trace_need_instance(trace, entry->instance_id, &failed);
 	if (!instance)

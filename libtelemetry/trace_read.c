@@ -349,6 +349,9 @@ void tele_trace_get_info(const struct tele_source *source, struct tele_trace_inf
 	TELE_ASSERT(source->ops == &trace_ops);
 	*ret_info = trace->info;
 	ret_info->read_bytes = trace->scan.offset;
+	ret_info->major = trace->scan.major;
+	ret_info->minor = trace->scan.minor;
+	ret_info->created_realtime_ns = trace->scan.created_realtime_ns;
 	ret_info->damaged_at = trace->scan.damaged_at;
 	ret_info->is_complete = trace->scan.is_ended && trace->scan.damaged_at == UINT64_MAX;
 	memcpy(ret_info->damage, trace->scan.damage, sizeof(ret_info->damage));

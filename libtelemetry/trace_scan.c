@@ -232,6 +232,9 @@ static int check_header(struct tele_scan *scan, struct tele_error *ret_error)
 	if (is_whole && header.header_bytes >= sizeof(header) && header.header_bytes % 8 == 0 &&
 	    header.header_bytes <= HEADER_BYTES_MAX) {
 		scan->blocks_begin = header.header_bytes;
+		scan->major = header.major;
+		scan->minor = header.minor;
+		scan->created_realtime_ns = header.created_realtime_ns;
 		return 0;
 	}
 	if (header.magic == TELE_TRACE_MAGIC && header.endian_mark == __builtin_bswap64(TELE_ENDIAN_MARK))
@@ -245,6 +248,7 @@ static int check_header(struct tele_scan *scan, struct tele_error *ret_error)
 	    tele_block_size(scan->buffer + scan->start + TELE_TRACE_HEADER_BYTES,
 			    TELE_BLOCK_HEADER_BYTES, &block) > 0) {
 		scan->blocks_begin = TELE_TRACE_HEADER_BYTES;
+		scan->major = 1;
 		tele_scan_note(scan, 0, "header page damaged");
 		return 0;
 	}

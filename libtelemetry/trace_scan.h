@@ -20,6 +20,8 @@ struct tele_scan {
 	char *path;
 	uint64_t file_bytes;   // 0 for a pipe
 	uint64_t blocks_begin; // offset of the first block
+	uint16_t major, minor; // of the header page
+	uint64_t created_realtime_ns; // 0 where it is damaged
 
 	uint8_t *buffer;
 	size_t capacity, start, end; // what is buffered: [start, end)

@@ -21,8 +21,12 @@ struct rec_report_options {
 int rec_report(const struct rec_report_options *options, struct mon_out *out,
 	       struct tele_error *ret_error);
 
-// The trace itself: size, blocks, span, processes, and whether it is whole.
-int rec_info(const struct rec_report_options *options, struct mon_out *out,
+// The trace itself: size, blocks, span, processes, and whether it is whole; with
+// the schema, every field as the trace describes it. As JSON, one object with
+// all of it.
+int rec_info(const struct rec_report_options *options, bool with_schema, struct mon_out *out,
 	     struct tele_error *ret_error);
+int rec_info_json(const struct rec_report_options *options, struct mon_out *out,
+		  struct tele_error *ret_error);
 
 #endif

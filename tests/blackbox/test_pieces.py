@@ -10,20 +10,8 @@ import signal
 import subprocess
 import unittest
 
+from tests.blackbox.blocks import blocks_of
 from tests.blackbox.support import LIMIT_S, ROLLCALL, SCRIPT, Case, Script, needs_preload, needs_root, wait_for
-
-
-def blocks_of(path):
-    """(type, instance, bytes) of each block, by docs/format-trace.md."""
-    with open(path, "rb") as file:
-        data = file.read()
-    at, found = int.from_bytes(data[20:24], "little"), []
-    while data[at:at + 4] == b"RLBK":
-        stored = int.from_bytes(data[at + 16:at + 20], "little")
-        size = (64 + stored + 7) // 8 * 8
-        found.append((data[at + 4], int.from_bytes(data[at + 8:at + 16], "little"), size))
-        at += size
-    return found
 
 
 @needs_preload
