@@ -9,7 +9,13 @@
 #include "text.h"
 
 #include "../monitor/monitor.h"
+#include "../recorder/html.h"
 #include "../recorder/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "../libtelemetry/banned.h"
 
@@ -42,6 +48,35 @@ static int print(const struct cli_call *call, int result, struct mon_out *out,
 	return status;
 }
 
+// Writes the page. What cannot be written whole is not left behind.
+static int write_page(const struct cli_call *call, const char *path, int result, struct mon_out *out,
+		      const struct tele_error *error)
+{
+	int status = CLI_OK;
+	if (result < 0 || strcmp(path, "-") == 0)
+		return print(call, result, out, error);
+	struct stat before;
+	bool is_new = lstat(path, &before) != 0;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644);
+	int failed = fd < 0 ? errno : 0;
+	for (size_t done = 0; !failed && done < out->n_bytes;) {
+		ssize_t n = write(fd, out->bytes + done, out->n_bytes - done);
+		if (n > 0)
+			done += (size_t)n;
+		else if (n < 0 && errno != EINTR)
+			failed = errno;
+	}
+	if (fd >= 0 && close(fd) != 0 && !failed)
+		failed = errno;
+	if (failed && fd >= 0 && is_new)
+		unlink(path);
+	if (failed)
+		status = cli_fail(call, CLI_FAILED, "cannot write %s: %s; choose another file with room and permission", path,
+				  tele_strerror(-failed));
+	mon_out_fini(out);
+	return status;
+}
+
 int cli_report(const struct cli_call *call)
 {
 	struct mon_out out = {0};
@@ -53,6 +88,11 @@ int cli_report(const struct cli_call *call)
 		return CLI_USAGE;
 	const struct rec_report_options options = {call->operands[0], !mon_is_utf8_locale(), &limits};
 	const struct mon_options json = {.file = call->operands[0], .limits = &limits, .is_final = true};
+	const char *page = call->values[CLI_report_html];
+	if (page && call->values[CLI_report_json])
+		return cli_fail(call, CLI_USAGE, "--json and --html exclude each other; say one of them");
+	if (page)
+		return write_page(call, page, rec_html(&options, &out, &error), &out, &error);
 	int result = call->values[CLI_report_json] ? mon_replay_json(&json, &out, &error)
 						   : rec_report(&options, &out, &error);
 	return print(call, result, &out, &error);

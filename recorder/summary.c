@@ -156,13 +156,16 @@ static int take_event(struct rec_summary *summary, const struct tele_event *even
 	return 0;
 }
 
-static int take_record(struct rec_summaries *summaries, const struct tele_record *record)
+int rec_summaries_take(struct rec_summaries *summaries, const struct tele_record *record,
+		       struct rec_summary **ret_summary)
 {
+	*ret_summary = NULL;
 	if (record->instance->identity.is_observer)
 		return 0;
 	struct rec_summary *summary = summary_of(summaries, record->instance);
 	if (!summary)
 		return -ENOMEM;
+	*ret_summary = summary;
 	int watched = summary->watch ? analysis_watch_take(summary->watch, record) : -ENOMEM;
 	if (watched < 0)
 		return watched;
@@ -179,17 +182,8 @@ static int take_record(struct rec_summaries *summaries, const struct tele_record
 	}
 }
 
-int rec_summarise(struct tele_source *source, struct rec_summaries *summaries,
-		  struct tele_error *ret_error)
+void rec_summaries_settle(struct rec_summaries *summaries)
 {
-	struct tele_record record;
-	int got;
-	while ((got = tele_source_next(source, &record, ret_error)) > 0) {
-		int result = take_record(summaries, &record);
-		if (result < 0)
-			return tele_fail(ret_error, result, "out of memory for a summary of %zu processes",
-					 summaries->n_items);
-	}
 	for (size_t i = 0; i < summaries->n_items; i++) {
 		struct rec_summary *summary = &summaries->items[i];
 		if (summary->n_phases)
@@ -197,6 +191,21 @@ int rec_summarise(struct tele_source *source, struct rec_summaries *summaries,
 		for (size_t k = 0; k < summary->n_phases && !summary->has_begins; k++)
 			summary->phases[k].n_candidates = summary->phases[k].n_ended;
 	}
+}
+
+int rec_summarise(struct tele_source *source, struct rec_summaries *summaries,
+		  struct tele_error *ret_error)
+{
+	struct tele_record record;
+	struct rec_summary *summary;
+	int got;
+	while ((got = tele_source_next(source, &record, ret_error)) > 0) {
+		int result = rec_summaries_take(summaries, &record, &summary);
+		if (result < 0)
+			return tele_fail(ret_error, result, "out of memory for a summary of %zu processes",
+					 summaries->n_items);
+	}
+	rec_summaries_settle(summaries);
 	return got;
 }
 

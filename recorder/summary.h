@@ -59,6 +59,13 @@ struct rec_summaries {
 int rec_summarise(struct tele_source *source, struct rec_summaries *summaries,
 		  struct tele_error *ret_error);
 
+// The same record by record, for whoever reads along: *ret_summary is that of
+// its instance, NULL for an observer's, and valid until the next record. 0 or
+// -ENOMEM. _settle after the last.
+int rec_summaries_take(struct rec_summaries *summaries, const struct tele_record *record,
+		       struct rec_summary **ret_summary);
+void rec_summaries_settle(struct rec_summaries *summaries);
+
 void rec_summaries_fini(struct rec_summaries *summaries);
 
 #endif
