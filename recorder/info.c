@@ -70,7 +70,7 @@ static void print_blocks(const struct rec_printer *printer, const struct tele_tr
 		       info->n_stream_blocks, info->n_growth_blocks);
 	mon_out_format(printer->out, "records     %" PRIu64, info->n_records);
 	if (info->file_bytes && info->n_records)
-		mon_out_format(printer->out, ", %.1f bytes each", (double)info->file_bytes / (double)info->n_records);
+		mon_out_format(printer->out, " (%.1f bytes each)", (double)info->file_bytes / (double)info->n_records);
 	mon_out_text(printer->out, "\n");
 	if (info->damaged_at != UINT64_MAX)
 		mon_out_format(printer->out, "damaged at  byte %" PRIu64 "\n", info->damaged_at);

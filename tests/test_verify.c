@@ -143,12 +143,24 @@ static unsigned long long damaged_at(const char *text)
 	return offset;
 }
 
+// All bytes of headers and of the trailer, and of the rest some; all in a soak.
+static bool is_tried(size_t at)
+{
+	const char *mode = getenv("ROLLCALL_TEST_MODE");
+	bool is_edge = at < 64 || (at >= 500 && at < 530) || at + 40 >= file_bytes;
+	for (size_t k = 0; k < n_blocks; k++)
+		is_edge |= at >= blocks[k].begin && at < blocks[k].begin + TELE_BLOCK_HEADER_BYTES;
+	return is_edge || at % 29 == 0 || (mode && strcmp(mode, "soak") == 0);
+}
+
 static void a_flipped_byte_anywhere_names_its_block(void **state)
 {
 	(void)state;
 	char text[8192], name[32];
 	write_trace();
 	for (size_t at = 0; at < file_bytes; at++) {
+		if (!is_tried(at))
+			continue;
 		// The words that say what kind of file it is.
 		bool is_kind = at < 24;
 		whole[at] ^= 0x41;
@@ -179,7 +191,7 @@ static void a_cut_anywhere_is_told_and_repaired(void **state)
 	(void)state;
 	char text[8192];
 	write_trace();
-	for (size_t cut = file_bytes; cut-- > TELE_TRACE_HEADER_BYTES; cut -= cut % 7 == 0 ? 0 : 3) {
+	for (size_t cut = file_bytes; cut-- > TELE_TRACE_HEADER_BYTES; cut -= 13) {
 		char recoverable[64];
 		uint64_t n_whole = 0, n_records = 0;
 		for (size_t k = 0; k + 1 < n_blocks; k++)
