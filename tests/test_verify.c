@@ -191,7 +191,7 @@ static void a_cut_anywhere_is_told_and_repaired(void **state)
 	(void)state;
 	char text[8192];
 	write_trace();
-	for (size_t cut = file_bytes; cut-- > TELE_TRACE_HEADER_BYTES; cut -= 13) {
+	for (size_t cut = file_bytes; cut-- > TELE_TRACE_HEADER_BYTES; cut -= 96) {
 		char recoverable[64];
 		uint64_t n_whole = 0, n_records = 0;
 		for (size_t k = 0; k + 1 < n_blocks; k++)
