@@ -71,7 +71,7 @@ static void audit_segment(struct audit *audit, struct alloc_segment *segment)
 	static unsigned char vec[ALLOC_SEGMENT_BYTES / ALLOC_PAGE_BYTES];
 	uintptr_t base = atomic_load(&segment->base);
 	size_t page_bytes = alloc_page_bytes;
-	expect(audit, segment->canary == alloc_segment_canary(segment), "a descriptor is damaged");
+	expect(audit, segment->canary == alloc_canary(&segment->canary, 'S'), "a descriptor is damaged");
 	expect(audit, alloc_sys_mincore((void *)base, ALLOC_SEGMENT_BYTES, vec) == 0, "a segment is not mapped");
 	audit->mapped_bytes += ALLOC_SEGMENT_BYTES;
 	for (uint32_t i = 0; i < ALLOC_SEGMENT_SPANS; i++) {

@@ -40,7 +40,7 @@ uint32_t alloc_whole_pages(uint32_t mask, bool inward)
 
 void alloc_central_check(const struct alloc_segment *segment)
 {
-	if (TELE_UNLIKELY(segment->canary != alloc_segment_canary(segment)))
+	if (TELE_UNLIKELY(segment->canary != alloc_canary(&segment->canary, 'S')))
 		alloc_misuse("heap metadata is damaged", segment);
 }
 

@@ -44,7 +44,7 @@ bool alloc_directory_name(struct alloc_segment *segment)
 	uint32_t order = atomic_fetch_add_explicit(&directory_count, 1, memory_order_relaxed);
 	if (order > UINT32_MAX / ALLOC_SEGMENT_SPANS - 1)
 		return false; // 256 TiB
-	segment->canary = alloc_segment_canary(segment);
+	segment->canary = alloc_canary(&segment->canary, 'S');
 	segment->order = order;
 	for (uint32_t i = 0; i < ALLOC_SEGMENT_SPANS; i++)
 		segment->spans[i].order = order * ALLOC_SEGMENT_SPANS + i;

@@ -41,6 +41,7 @@ struct alloc_heap *alloc_heap_create(void)
 	for (uint32_t c = 1; c < ALLOC_CLASS_COUNT; c++)
 		heap->magazines[c].state_base = alloc_classes[c].slot_bytes + ALLOC_STATE_LIVE;
 	heap->outbox_max = ALLOC_OUTBOX_SLOTS;
+	heap->canary = alloc_canary(&heap->canary, 'H');
 	alloc_lock_take(&alloc_heaps_lock);
 	atomic_store_explicit(&heap->next, atomic_load_explicit(&alloc_heaps, memory_order_relaxed),
 			      memory_order_relaxed);

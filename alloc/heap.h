@@ -96,6 +96,8 @@ enum alloc_heap_state {
 struct alloc_heap {
 	_Alignas(64) struct alloc_magazine magazines[ALLOC_CLASS_COUNT]; // first: see the tables of classes.h
 
+	uint64_t canary; // alloc_canary(); each refill looks at it
+
 	// Foreign blocks freed here and not yet flushed: the word C counts their
 	// slot bytes and slack (alloc_pair_word). Owner only.
 	_Atomic uint64_t c;

@@ -11,6 +11,7 @@
 
 #include "classes.h"
 #include "directory.h"
+#include "misuse.h"
 #include "sys.h"
 
 #include "../libtelemetry/banned.h"
@@ -33,6 +34,7 @@ static struct alloc_meta_chunk *map_chunk(size_t payload_bytes)
 	alloc_sys_guard(at, guard_bytes);
 	alloc_sys_guard(at + size_bytes - guard_bytes, guard_bytes);
 	struct alloc_meta_chunk *chunk = (struct alloc_meta_chunk *)(at + guard_bytes);
+	chunk->canary = alloc_canary(&chunk->canary, 'C');
 	chunk->size_bytes = size_bytes;
 	atomic_store_explicit(&chunk->used_bytes, guard_bytes + 64, memory_order_relaxed);
 	return chunk;
@@ -41,6 +43,8 @@ static struct alloc_meta_chunk *map_chunk(size_t payload_bytes)
 static void *carve(struct alloc_meta_chunk *chunk, size_t size_bytes)
 {
 	size_t guard_bytes = alloc_page_bytes;
+	if (TELE_UNLIKELY(chunk->canary != alloc_canary(&chunk->canary, 'C')))
+		alloc_misuse("heap metadata is damaged", chunk);
 	size_t used_bytes = atomic_load_explicit(&chunk->used_bytes, memory_order_relaxed);
 	if (used_bytes + size_bytes > chunk->size_bytes - guard_bytes)
 		return NULL;

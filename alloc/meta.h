@@ -11,6 +11,7 @@
 #include "words.h"
 
 struct alloc_meta_chunk {
+	uint64_t canary; // alloc_canary(), looked at with each taking
 	_Atomic(struct alloc_meta_chunk *) next;
 	size_t size_bytes;	  // of the mapping, guards included
 	_Atomic size_t used_bytes; // from the mapping's first byte on

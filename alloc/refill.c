@@ -12,6 +12,7 @@
 #include "reclaim.h"
 #include "remote.h"
 #include "meta.h"
+#include "misuse.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -308,6 +309,8 @@ static bool ready_magazine(struct alloc_magazine *magazine, uint32_t class)
 bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class)
 {
 	struct alloc_magazine *magazine = &heap->magazines[class];
+	if (TELE_UNLIKELY(heap->canary != alloc_canary(&heap->canary, 'H')))
+		alloc_misuse("heap metadata is damaged", heap);
 	if (++heap->slow_calls % POLL_EVERY == 0)
 		alloc_reclaim_poll();
 	if (!ready_magazine(magazine, class))

@@ -71,7 +71,7 @@ _Static_assert(sizeof(struct alloc_span) == 128, "two cache lines a span");
 
 struct alloc_segment {
 	_Atomic uintptr_t base; // 0 while the segment is not mapped
-	uint64_t canary;	// alloc_segment_canary(), else something wrote here
+	uint64_t canary;	// alloc_canary(), else something wrote here
 	_Atomic(struct alloc_segment *) next; // in the directory, in creation order
 	_Atomic(struct alloc_segment *) lookup_next; // of the same lookup slot
 	uint32_t order;
@@ -86,11 +86,6 @@ struct alloc_segment {
 
 	struct alloc_span spans[ALLOC_SEGMENT_SPANS];
 };
-
-static inline uint64_t alloc_segment_canary(const struct alloc_segment *segment)
-{
-	return (uint64_t)(uintptr_t)segment ^ 0x526f6c6c63616c6cu;
-}
 
 // The span of a block of which `segment` is known to hold the address, or of the
 // address's offset in it.

@@ -124,6 +124,14 @@ static inline uint32_t alloc_page_mask(uint32_t first, uint32_t last)
 	return (2u << last) - (1u << first);
 }
 
+// What the canary at this address holds while nobody has written over it. Each
+// kind of metadata has its own: 'C' for a chunk, 'H' for a heap, 'S' for the
+// descriptors of a segment.
+static inline uint64_t alloc_canary(const uint64_t *at, char kind)
+{
+	return (uint64_t)(uintptr_t)at ^ 0x526f6c6c63616cu ^ (uint64_t)kind << 56;
+}
+
 #define ALLOC_L_POOLED ((uint64_t)1 << 63)
 
 static inline uint64_t alloc_l_word(uint32_t pages, uint32_t slack, bool pooled)

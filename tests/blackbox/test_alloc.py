@@ -39,8 +39,8 @@ def prog(name):
 
 @unittest.skipIf(SANITIZED, "a sanitizer brings its own malloc")
 class Misuse(unittest.TestCase):
-    def stopped(self, name, line):
-        done = run([prog(name)])
+    def stopped(self, name, line, *arguments):
+        done = run([prog(name), *arguments])
         self.assertEqual(done.returncode, -signal.SIGABRT, done.stderr)
         self.assertRegex(done.stderr, r"\Arollcall: %s: 0x[0-9a-f]+\n\Z" % line)
 
@@ -63,7 +63,8 @@ class Misuse(unittest.TestCase):
         self.stopped("free_of_run_middle", "free of a pointer into a block")
 
     def test_damaged_metadata_is_told(self):
-        self.stopped("damage_metadata", "heap metadata is damaged")
+        for kind in ("C", "H", "S"):  # a chunk of it, a heap, a segment's descriptors
+            self.stopped("damage_metadata", "heap metadata is damaged", kind)
 
     def test_an_overflow_dies_before_it_reaches_metadata(self):
         done = run([prog("overflow_upwards")])
