@@ -26,7 +26,7 @@ void cli_check_directory(struct cli_findings *findings);
 // System calls and files of the kernel that the publisher uses.
 void cli_check_kernel(struct cli_findings *findings);
 
-// The preload libraries, and CUDA.
+// The preload libraries, CUDA, and the library of `serve`.
 void cli_check_programs(struct cli_findings *findings);
 
 void cli_check_terminal(struct cli_findings *findings);

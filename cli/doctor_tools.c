@@ -6,6 +6,7 @@
 
 #include "doctor.h"
 
+#include "http.h"
 #include "spawn.h"
 #include "text.h"
 
@@ -17,6 +18,14 @@
 #include <unistd.h>
 
 #include "../libtelemetry/banned.h"
+
+static bool has_library(const char *name)
+{
+	void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+	if (library)
+		dlclose(library);
+	return library != NULL;
+}
 
 void cli_check_programs(struct cli_findings *findings)
 {
@@ -31,13 +40,15 @@ void cli_check_programs(struct cli_findings *findings)
 	const char *off = getenv("ROLLCALL");
 	if (off && strcmp(off, "off") == 0)
 		cli_finding(findings, CLI_WARNING, "ROLLCALL=off", "nothing publishes; unset ROLLCALL");
-	void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-	if (cuda)
+	if (has_library("libcuda.so.1"))
 		cli_finding(findings, CLI_HEALTHY, "CUDA", "libcuda.so.1 is there");
 	else
 		cli_finding(findings, CLI_HEALTHY, "CUDA", "not here, and not needed");
-	if (cuda)
-		dlclose(cuda);
+	if (has_library(CLI_HTTP_LIBRARY))
+		cli_finding(findings, CLI_HEALTHY, "serve", CLI_HTTP_LIBRARY " is there");
+	else
+		cli_finding(findings, CLI_WARNING, "serve", "`rollcall serve` needs " CLI_HTTP_LIBRARY
+			    "; install Debian's package libmicrohttpd12 to feed Prometheus");
 }
 
 void cli_check_terminal(struct cli_findings *findings)

@@ -39,7 +39,7 @@ struct cli_http {
 
 static int load(struct cli_http *http, struct tele_error *ret_error)
 {
-	http->library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+	http->library = dlopen(CLI_HTTP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!http->library)
 		return tele_fail(ret_error, -ELIBACC, "libmicrohttpd is not installed");
 #define X(name)                                                                                    \

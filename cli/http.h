@@ -11,6 +11,8 @@
 #include "../libtelemetry/error.h"
 #include "../monitor/out.h"
 
+#define CLI_HTTP_LIBRARY "libmicrohttpd.so.12"
+
 struct cli_http;
 
 struct cli_http_answer {

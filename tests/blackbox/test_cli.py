@@ -9,7 +9,8 @@ import unittest
 
 from tests.blackbox.support import REPOSITORY, ROLLCALL, Case, Script, needs_preload
 
-VERBS = ["run", "list", "top", "record", "replay", "report", "info", "import", "check", "diff", "gc", "doctor"]
+VERBS = ["run", "list", "top", "record", "replay", "report", "info", "import", "export", "check", "diff", "serve", "gc",
+         "doctor"]
 
 
 def read_text(name):
