@@ -141,6 +141,26 @@ static void a_schema_that_grows_is_told_in_parts(void **state)
 	}
 }
 
+static void a_reader_that_reads_once_knows_the_whole_schema_ahead(void **state)
+{
+	(void)state;
+	for (int is_ended = 0; is_ended < 2; is_ended++) {
+		struct tele_source *source;
+		size_t n_bytes;
+		write_grown(is_ended);
+		assert_int_equal(tele_trace_open_once(path, &source, NULL), 0);
+		const struct tele_instance *instance = tele_trace_instance_at(source, 0);
+		assert_non_null(instance);
+		assert_null(tele_trace_instance_at(source, 1));
+		assert_int_equal(instance->schema->n_fields, series->plan.n_fields);
+		const uint8_t *bytes = tele_trace_schema_bytes(source, instance, &n_bytes);
+		assert_int_equal(n_bytes, series->writer.used_bytes);
+		assert_memory_equal(bytes, series->schema, n_bytes);
+		assert_int_equal(count(source, NULL), 1000);
+		tele_source_close(source);
+	}
+}
+
 static void a_grown_schema_is_found_behind_a_seek(void **state)
 {
 	(void)state;
@@ -335,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_schema_that_grows_is_told_in_parts),
+		cmocka_unit_test(a_reader_that_reads_once_knows_the_whole_schema_ahead),
 		cmocka_unit_test(a_grown_schema_is_found_behind_a_seek),
 		cmocka_unit_test(a_growth_that_is_lost_takes_what_rests_on_it),
 		cmocka_unit_test(a_record_is_sought_by_its_number),
