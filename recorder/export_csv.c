@@ -31,8 +31,8 @@ struct csv_process {
 	bool has_header;
 	char candidate[300]; // of the next row; "" for none
 	unsigned outcome;
-	struct open_candidate open[OPEN_MAX];
-	uint32_t n_open;
+	struct open_candidate *open;
+	uint32_t n_open, open_capacity;
 };
 
 static int begin(struct rec_exporter *exporter, struct tele_error *ret_error)
@@ -57,8 +57,10 @@ static void fini(struct rec_exporter *exporter)
 static void drop(struct rec_exported *process)
 {
 	struct csv_process *own = process->own;
-	if (own)
-		rec_stream_fini(&own->stream);
+	if (!own)
+		return;
+	rec_stream_fini(&own->stream);
+	free(own->open);
 	free(own);
 }
 
@@ -140,13 +142,22 @@ static uint64_t hash_of(const char *text)
 	return hash;
 }
 
+// Whether its label is that of another that is open. One that is not remembered
+// is taken for the only one.
 static bool begin_candidate(struct csv_process *own, uint64_t handle, uint64_t hash)
 {
 	bool is_numbered = false;
 	for (uint32_t i = 0; i < own->n_open; i++)
 		is_numbered |= own->open[i].hash == hash;
-	if (own->n_open < OPEN_MAX)
-		own->open[own->n_open++] = (struct open_candidate){handle, hash, is_numbered};
+	if (own->n_open == own->open_capacity && own->open_capacity < OPEN_MAX) {
+		uint32_t capacity = own->open_capacity ? 2 * own->open_capacity : 8;
+		void *grown = realloc(own->open, capacity * sizeof(own->open[0]));
+		own->open = grown ? grown : own->open;
+		own->open_capacity = grown ? capacity : own->open_capacity;
+	}
+	if (own->n_open == own->open_capacity)
+		return false;
+	own->open[own->n_open++] = (struct open_candidate){handle, hash, is_numbered};
 	return is_numbered;
 }
 

@@ -31,8 +31,8 @@ struct perfetto_process {
 	struct lane {
 		uint64_t handle;
 		bool is_open;
-	} lanes[LANES_MAX];
-	uint32_t n_lanes; // that were named
+	} *lanes;
+	uint32_t n_lanes, lanes_capacity;
 	struct mon_out names; // JSON strings of the fields, one behind the other
 	uint32_t *name_ends;
 };
@@ -58,6 +58,7 @@ static void drop(struct rec_exported *process)
 		return;
 	mon_out_fini(&own->names);
 	free(own->name_ends);
+	free(own->lanes);
 	free(own->last);
 	free(own);
 }
@@ -217,23 +218,40 @@ static int take_row(struct rec_exporter *exporter, struct rec_exported *process,
 
 // ---- Candidates and other events ----------------------------------------------------
 
+// The lowest lane that is free, NULL when there is none.
+static struct lane *find_lane(struct perfetto_process *own)
+{
+	for (uint32_t i = 0; i < own->n_lanes; i++)
+		if (!own->lanes[i].is_open)
+			return &own->lanes[i];
+	if (own->n_lanes == own->lanes_capacity && own->lanes_capacity < LANES_MAX) {
+		uint32_t capacity = own->lanes_capacity ? 2 * own->lanes_capacity : 4;
+		void *grown = realloc(own->lanes, capacity * sizeof(own->lanes[0]));
+		own->lanes = grown ? grown : own->lanes;
+		own->lanes_capacity = grown ? capacity : own->lanes_capacity;
+	}
+	if (own->n_lanes == own->lanes_capacity)
+		return NULL;
+	own->lanes[own->n_lanes] = (struct lane){0};
+	return &own->lanes[own->n_lanes++];
+}
+
 static void begin_candidate(struct rec_exporter *exporter, struct rec_exported *process, uint64_t handle,
 			    const char *name, uint64_t at_ns)
 {
 	struct perfetto_process *own = process->own;
-	uint32_t lane = 0;
-	while (lane < LANES_MAX && own->lanes[lane].is_open)
-		lane++;
-	if (lane == LANES_MAX)
+	uint32_t n_lanes = own->n_lanes;
+	struct lane *lane = find_lane(own);
+	if (!lane)
 		return;
-	if (lane >= own->n_lanes) {
+	uint64_t thread = FIRST_LANE_THREAD + (uint64_t)(lane - own->lanes);
+	if (own->n_lanes > n_lanes) {
 		char text[32];
-		snprintf(text, sizeof(text), lane ? "candidates %u" : "candidates", lane + 1);
-		put_metadata(exporter, process, FIRST_LANE_THREAD + lane, "thread_name", text);
-		own->n_lanes = lane + 1;
+		snprintf(text, sizeof(text), n_lanes ? "candidates %u" : "candidates", n_lanes + 1);
+		put_metadata(exporter, process, thread, "thread_name", text);
 	}
-	own->lanes[lane] = (struct lane){handle, true};
-	begin_slice(exporter, process, FIRST_LANE_THREAD + lane, "candidate", name, at_ns);
+	*lane = (struct lane){handle, true};
+	begin_slice(exporter, process, thread, "candidate", name, at_ns);
 }
 
 // Something that happened at one moment.

@@ -335,6 +335,28 @@ class Processes(ExportCase):
         (only,) = self.report(self.cut(path, "-p", "second"))
         self.assertEqual((only["label"], only["state"]), ("second", "killed"))
 
+    def test_candidates_that_are_open_at_once_are_told_apart(self):
+        script = Script(self, ROLLCALL_LABEL="parallel")
+        handles = [script.do("begin:same") for _ in range(3)]
+        for handle, outcome in zip(handles[::-1], ("declined", "failed", "timed")):
+            script.do("end %d %s" % (handle, outcome))
+        script.candidate("same", "kept")
+        script.finish()
+        path = self.file("parallel.rct")
+        self.rollcall("record", "-q", "-o", path, "parallel")
+        rows = [(r["candidate"], r["outcome"]) for r in self.rows(path) if r["candidate"]]
+        second, third = "same #%d" % handles[1], "same #%d" % handles[2]
+        self.assertEqual(rows, [("same", ""), (second, ""), (third, ""), (third, "declined"), (second, "failed"),
+                                ("same", "timed"), ("same", ""), ("same", "kept")])
+        again = self.report(self.imported(self.export(path, "csv", "--fields", "host.rss_bytes")))[0]
+        self.assertEqual({k: v for k, v in again["candidates"].items() if v and k != "phase"},
+                         {"declined": 1, "failed": 1, "timed": 1, "kept": 1})
+        events, _ = check_trace_events(self, self.export(path, "perfetto"))
+        lanes = [e["args"]["name"] for e in events if e["name"] == "thread_name"]
+        self.assertEqual(lanes, ["phases", "candidates", "candidates 2", "candidates 3"])
+        begins = [e["tid"] for e in events if e["ph"] == "B"]
+        self.assertEqual(begins, [2, 3, 4, 2])
+
     def test_times_are_of_the_wall_clock(self):
         path = self.recorded()
         rss = parse(self.export(path, "openmetrics"))["rollcall_host_rss_bytes"]["samples"]

@@ -181,6 +181,8 @@ class Addresses(ServeCase):
             with self.subTest(listen=listen):
                 self.assertIn(why, self.fails("serve", "--listen", listen, status=2))
         self.assertIn("assign", self.fails("serve", "--listen", "192.0.2.1:1"))
+        self.assertIn("/etc/passwd", self.fails("serve", "--listen", "127.0.0.1:0",
+                                                env=dict(self.environment, ROLLCALL_DIR="/etc/passwd")))
         self.fails("serve", "nobody", status=2)
         self.fails("serve", "--linger", "soon", status=2)
 
@@ -216,7 +218,7 @@ class Processes(ServeCase):
         script = Script(self, ROLLCALL_LABEL="dies")
         script.do("pool 1 77")
         script.do("flush")
-        address = self.serve("--linger", "3")
+        address = self.serve("--linger", "10")
         self.assertEqual(self.value(self.metrics(address), "rollcall_up"), 1)
         script.kill()
         wait_for(lambda: self.value(self.metrics(address), "rollcall_up") == 0, "its end")
