@@ -119,7 +119,7 @@ static void catch_signals(void)
 static void show(void *context, const struct rec_export_progress *now)
 {
 	struct progress *progress = context;
-	char line[128], percent[16] = "", bytes[CLI_SIZE_TEXT];
+	char line[160], percent[16] = "", bytes[CLI_SIZE_TEXT], written[CLI_SIZE_TEXT];
 	uint64_t now_ns = cli_now_ns();
 	if (now_ns - progress->started_at_ns < SLOW_NS || now_ns - progress->said_at_ns < SLOW_NS / 4)
 		return;
@@ -127,8 +127,8 @@ static void show(void *context, const struct rec_export_progress *now)
 	progress->is_shown = true;
 	if (now->file_bytes)
 		snprintf(percent, sizeof(percent), "%" PRIu64 " %%, ", now->read_bytes * 100 / now->file_bytes);
-	int n = snprintf(line, sizeof(line), "\r\033[K%s%" PRIu64 " rows, %s read", percent, now->n_rows,
-			 cli_bytes_text(now->read_bytes, bytes));
+	int n = snprintf(line, sizeof(line), "\r\033[K%s%" PRIu64 " rows, %s read, %s written", percent, now->n_rows,
+			 cli_bytes_text(now->read_bytes, bytes), cli_bytes_text(now->written_bytes, written));
 	ssize_t ignored = write(STDERR_FILENO, line, (size_t)n);
 	(void)ignored;
 }
@@ -168,6 +168,8 @@ int cli_export(const struct cli_call *call)
 		return CLI_FAILED;
 	if (failed < 0)
 		return cli_fail_with(call, &error, advice(failed));
+	if (result.n_texts_left_out)
+		cli_note(call, "texts beyond the first 4096 of a process are left out; leave fields like owner.name to other formats");
 	if (!result.is_complete)
 		cli_note(call, "%s is incomplete: %s; what is whole was exported",
 			 strcmp(options.input, "-") == 0 ? "the trace" : options.input, result.damage);

@@ -298,13 +298,14 @@ static int take_record(struct rec_exporter *exporter, const struct tele_record *
 	return exporter->format->event(exporter, process, &record->event, at_ns, ret_error);
 }
 
-static void tell_progress(const struct rec_exporter *exporter)
+void rec_export_tell_progress(const struct rec_exporter *exporter)
 {
 	struct tele_trace_info info;
 	if (!exporter->options->progress)
 		return;
 	tele_trace_get_info(exporter->source, &info);
-	const struct rec_export_progress progress = {info.read_bytes, info.file_bytes, exporter->n_rows};
+	const struct rec_export_progress progress = {info.read_bytes, info.file_bytes, exporter->n_rows,
+						     exporter->out.written_bytes};
 	exporter->options->progress(exporter->options->context, &progress);
 }
 
@@ -322,7 +323,7 @@ static int pass(struct rec_exporter *exporter, struct tele_error *ret_error)
 		if (result < 0)
 			return result;
 		if (++n_records % PROGRESS_ROWS == 0)
-			tell_progress(exporter);
+			rec_export_tell_progress(exporter);
 	}
 	return got;
 }
@@ -372,6 +373,7 @@ static void fill_result(const struct rec_exporter *exporter, struct rec_export_r
 	*ret_result = (struct rec_export_result){
 		.n_rows = exporter->n_rows,
 		.written_bytes = exporter->written_bytes,
+		.n_texts_left_out = exporter->n_texts_left_out,
 		.is_complete = info.is_complete,
 	};
 	snprintf(ret_result->damage, sizeof(ret_result->damage), "%s", info.damage);

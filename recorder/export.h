@@ -26,7 +26,8 @@ enum rec_export_format {
 
 struct rec_export_progress {
 	uint64_t read_bytes, file_bytes; // 0: of a pipe
-	uint64_t n_rows;		 // written
+	uint64_t n_rows;		 // taken
+	uint64_t written_bytes;
 };
 
 struct rec_export_options {
@@ -47,6 +48,7 @@ struct rec_export_result {
 	uint64_t n_rows; // written, of n_processes
 	uint64_t n_processes;
 	uint64_t written_bytes;
+	uint64_t n_texts_left_out; // openmetrics: beyond 4,096 of a process
 	uint64_t lost;	 // records that the trace lacks
 	bool is_complete; // the trace: whole, and ended by its recorder
 	char damage[160];

@@ -69,6 +69,7 @@ struct rec_exporter {
 	uint32_t n_chosen; // of a file: how many processes there will be
 	uint64_t origin_at_ns; // of the first record
 	uint64_t n_rows;
+	uint64_t n_texts_left_out; // openmetrics: changes to a text that has no series
 	uint64_t written_bytes;
 	struct mon_out scratch;
 	void *own; // the format's
@@ -93,6 +94,9 @@ const char *rec_export_label(const struct rec_exported *process);
 
 // A JSON string of foreign bytes, to the output.
 void rec_export_json(struct rec_exporter *exporter, const char *text);
+
+// Tells whoever waits how far it is.
+void rec_export_tell_progress(const struct rec_exporter *exporter);
 
 // Whether the pattern (* and ?) is the whole text.
 bool rec_pattern_match(const char *pattern, size_t len, const char *text);

@@ -10,13 +10,14 @@
 #include "metrics.h"
 
 #include "../analysis/derived.h"
+#include "../libtelemetry/strings.h"
 #include "../libtelemetry/varint.h"
 
 #include <errno.h>
 
 #include "../libtelemetry/banned.h"
 
-enum { SERIES_MAX = 50000, TEXTS_MAX = 256 };
+enum { SERIES_MAX = 50000, TEXTS_MAX = 4096 };
 #define NO_SERIES UINT32_MAX
 #define NS_A_MS 1000000
 
@@ -47,7 +48,8 @@ struct openmetrics {
 
 struct metrics_process {
 	char *identity;
-	uint32_t *by_field; // series of each field, or NO_SERIES
+	uint32_t *by_field; // series of each field (of a text: of the last one), or NO_SERIES
+	uint64_t *text_ids; // of each field's last text, 0: none
 	uint32_t n_fields;
 	uint32_t derived[32];
 	struct text_series {
@@ -98,6 +100,7 @@ static void drop(struct rec_exported *process)
 	free(own->texts);
 	free(own->identity);
 	free(own->by_field);
+	free(own->text_ids);
 	free(own);
 }
 
@@ -206,13 +209,16 @@ static int take_process(struct rec_exporter *exporter, struct rec_exported *proc
 			return result;
 	}
 	uint32_t *grown = realloc(own->by_field, process->n_fields * sizeof(*grown));
-	if (!grown)
+	own->by_field = grown ? grown : own->by_field;
+	uint64_t *ids = realloc(own->text_ids, process->n_fields * sizeof(*ids));
+	own->text_ids = ids ? ids : own->text_ids;
+	if (!grown || !ids)
 		return out_of_memory(ret_error);
-	own->by_field = grown;
 	for (; own->n_fields < process->n_fields; own->n_fields++) {
 		struct rec_metric metric;
 		const struct tele_field *field = &schema->fields[own->n_fields];
 		grown[own->n_fields] = NO_SERIES;
+		ids[own->n_fields] = 0;
 		if (!rec_export_has(process, own->n_fields) || !rec_metric_of_field(field, &metric) ||
 		    metric.type == REC_METRIC_INFO)
 			continue;
@@ -234,8 +240,10 @@ static int64_t series_of_text(struct rec_exporter *exporter, struct rec_exported
 	for (uint32_t i = own->n_texts; i-- > 0;)
 		if (own->texts[i].field == position && strcmp(own->texts[i].text, text) == 0)
 			return own->texts[i].series;
-	if (own->n_texts == TEXTS_MAX || !rec_metric_of_field(field, &metric))
+	if (own->n_texts == TEXTS_MAX || !rec_metric_of_field(field, &metric)) {
+		exporter->n_texts_left_out++;
 		return NO_SERIES;
+	}
 	void *grown = realloc(own->texts, (own->n_texts + 1) * sizeof(own->texts[0]));
 	if (!grown)
 		return -ENOMEM;
@@ -246,6 +254,21 @@ static int64_t series_of_text(struct rec_exporter *exporter, struct rec_exported
 		return -ENOMEM;
 	if (number >= 0)
 		own->texts[own->n_texts++] = (struct text_series){position, (uint32_t)number, copy};
+	return number;
+}
+
+// The same of a string id. Most are what they were in the row before.
+static int64_t find_text(struct rec_exporter *exporter, struct rec_exported *process, uint32_t position, uint64_t id)
+{
+	struct metrics_process *own = process->own;
+	if (own->text_ids[position] == id && !TELE_STRING_IS_TRANSIENT(id))
+		return own->by_field[position];
+	const char *text = tele_instance_string(process->instance, id);
+	int64_t number = text ? series_of_text(exporter, process, position, text) : (int64_t)NO_SERIES;
+	if (number < 0)
+		return number;
+	own->text_ids[position] = id;
+	own->by_field[position] = (uint32_t)number;
 	return number;
 }
 
@@ -315,18 +338,17 @@ static int take_row(struct rec_exporter *exporter, struct rec_exported *process,
 		uint32_t number = own->by_field[i];
 		if (value == TELE_UNKNOWN)
 			continue;
-		if (number != NO_SERIES) {
-			if (schema->fields[i].unit == TELE_TIME_NS)
-				value += process->wall_offset_ns;
-			result = add_sample(metrics, number, at_ms, value, ret_error);
-		} else if (schema->fields[i].unit == TELE_STRING && rec_export_has(process, i)) {
-			const char *text = tele_instance_string(process->instance, value);
-			int64_t found = text ? series_of_text(exporter, process, i, text) : (int64_t)NO_SERIES;
+		if (schema->fields[i].unit == TELE_STRING && rec_export_has(process, i)) {
+			int64_t found = find_text(exporter, process, i, value);
 			if (found < 0)
 				return fail_series(found, ret_error);
-			if (found != NO_SERIES)
-				result = add_sample(metrics, (uint32_t)found, at_ms, 1, ret_error);
+			number = (uint32_t)found;
+			value = 1;
+		} else if (schema->fields[i].unit == TELE_TIME_NS) {
+			value += process->wall_offset_ns;
 		}
+		if (number != NO_SERIES)
+			result = add_sample(metrics, number, at_ms, value, ret_error);
 	}
 	if (result == 0 && !exporter->options->fields)
 		result = add_derived_samples(exporter, process, record, at_ms, ret_error);
@@ -414,6 +436,7 @@ static int write_family(struct rec_exporter *exporter, const struct family *fami
 		if (result < 0)
 			return rec_outfile_status(&exporter->out, ret_error) < 0 ? exporter->out.failure.code : result;
 		put_sample(&writing, series->pending_ms, series->pending_value);
+		rec_export_tell_progress(exporter);
 	}
 	return 0;
 }

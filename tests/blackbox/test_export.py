@@ -281,6 +281,14 @@ class OpenMetrics(ExportCase):
         samples = parse(self.export(path, "openmetrics", "--fields", "app.queue"))["rollcall_app_queue"]["samples"]
         self.assertEqual([(s[1], s[2]) for s in samples], [(3, 1.0), (4, 1.005)])
 
+    def test_each_text_is_a_series(self):
+        path = self.imported("time_s,device.name\n" + "".join("%d,card %d\n" % (i, i % 3) for i in range(9)))
+        samples = parse(self.export(path, "openmetrics"))["rollcall_device_name"]["samples"]
+        self.assertEqual([(s[0]["value"], s[2]) for s in samples], [("card %d" % (i % 3), i) for k in range(3) for i in range(k, 9, 3)])
+        path = self.imported("time_s," + ",".join("device[%d].name" % n for n in range(2)) + "\n" +
+                             "".join("%d,a%d,b%d\n" % (i, i % 2040, i % 2040) for i in range(2050)), name="many")
+        self.assertEqual(len(parse(self.export(path, "openmetrics"))["rollcall_device_name"]["samples"]), 4100)
+
     def test_names_that_differ_in_spelling_only_stay_apart(self):
         path = self.imported("time_s,app.a.b,a_b,x_total,y_info,z_bytes\n0,1,2,3,4,5\n1,6,7,8,9,10\n")
         families = parse(self.export(path, "openmetrics", "--fields", "app.*"))
