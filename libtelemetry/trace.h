@@ -24,6 +24,9 @@ struct tele_trace_writer;
 int tele_trace_create(const char *path, bool replace, struct tele_trace_writer **ret_writer,
 		      struct tele_error *ret_error);
 
+// Whether a writer has the file at path open.
+bool tele_trace_is_being_written(const char *path);
+
 // Appends a stream block: an instance and its whole schema so far. To be called
 // before its first data block and again when its schema has grown.
 int tele_trace_write_stream(struct tele_trace_writer *writer, const struct tele_identity *identity,

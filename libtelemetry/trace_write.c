@@ -121,8 +121,8 @@ static int write_header(struct tele_trace_writer *writer, struct tele_error *ret
 	return append(writer, &page, sizeof(page), ret_error);
 }
 
-// Whether another writer has the file at path. Where locks do not work, nobody.
-static bool is_being_written(const char *path)
+// Where locks do not work, nobody is writing.
+bool tele_trace_is_being_written(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
@@ -143,7 +143,7 @@ static int open_for_writing(const char *path, bool replace, bool *ret_is_new)
 		int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return fd < 0 ? -errno : fd;
 	}
-	if (replace && is_there && is_being_written(path))
+	if (replace && is_there && tele_trace_is_being_written(path))
 		return -EBUSY;
 	// Unlinked, not emptied: whoever still reads the old one goes on.
 	if (replace && unlink(path) != 0 && errno != ENOENT)

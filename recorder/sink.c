@@ -8,6 +8,7 @@
 
 #include "sink.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ struct rec_sink {
 	uint64_t piece;
 	uint64_t n_blocks; // of this piece
 	uint64_t full_bytes; // of pieces before
-	uint64_t first_kept, last_kept; // numbers of full pieces; none: first > last
+	uint64_t first_kept, last_kept; // numbers of full pieces, there or not
+	uint64_t n_full;		// of them, that are there
 	uint64_t n_dropped;
 };
 
@@ -42,18 +44,62 @@ static bool is_regular_or_new(const char *path)
 	return strcmp(path, "-") != 0 && (lstat(path, &status) != 0 || S_ISREG(status.st_mode));
 }
 
+// Pieces of an earlier recording of that name: numbers go on behind them, and
+// with `replace` they are counted among those to keep.
+static int find_pieces(struct rec_sink *sink, struct tele_error *ret_error)
+{
+	const char *path = sink->settings.path, *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const size_t name_len = strlen(name);
+	char folder[4096];
+	uint64_t lowest = UINT64_MAX;
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	DIR *entries = opendir(folder);
+	if (!entries)
+		return tele_fail(ret_error, -errno, "%s: %s", folder, tele_strerror(-errno));
+	for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+		const char *digits = entry->d_name + name_len + 1;
+		if (strncmp(entry->d_name, name, name_len) != 0 || entry->d_name[name_len] != '.' || digits[0] < '1' ||
+		    digits[0] > '9' || digits[strspn(digits, "0123456789")] || strlen(digits) > 6)
+			continue;
+		uint64_t number = strtoull(digits, NULL, 10);
+		sink->last_kept = tele_max_u64(sink->last_kept, number);
+		lowest = tele_min_u64(lowest, number);
+		sink->n_full += sink->settings.replace;
+	}
+	closedir(entries);
+	sink->first_kept = sink->settings.replace && lowest != UINT64_MAX ? lowest : sink->last_kept + 1;
+	return 0;
+}
+
+static int rename_piece(struct rec_sink *sink, struct tele_error *ret_error);
+
+// An earlier recording that was cut off is a piece, too: with `replace` it is
+// named as one and not removed.
+static int begin_pieces(struct rec_sink *sink, struct tele_error *ret_error)
+{
+	const char *path = sink->settings.path;
+	if (!is_regular_or_new(path))
+		return tele_fail(ret_error, -EINVAL, "%s is not a regular file, and so cannot be recorded in pieces", path);
+	int failed = find_pieces(sink, ret_error);
+	if (failed || !sink->settings.replace || access(path, F_OK) != 0)
+		return failed;
+	if (tele_trace_is_being_written(path))
+		return tele_fail(ret_error, -EBUSY, "%s: another recorder is writing to it", path);
+	return rename_piece(sink, ret_error);
+}
+
 int rec_sink_open(const struct rec_sink_settings *settings, struct rec_sink **ret_sink,
 		  struct tele_error *ret_error)
 {
-	if (settings->max_bytes && !is_regular_or_new(settings->path))
-		return tele_fail(ret_error, -EINVAL, "%s is not a regular file, and so cannot be recorded in pieces",
-				 settings->path);
 	struct rec_sink *sink = calloc(1, sizeof(*sink));
 	if (!sink)
 		return tele_fail(ret_error, -ENOMEM, "out of memory");
 	sink->settings = *settings;
 	sink->first_kept = 1;
-	int failed = tele_trace_create(settings->path, settings->replace, &sink->writer, ret_error);
+	int failed = settings->max_bytes ? begin_pieces(sink, ret_error) : 0;
+	if (!failed)
+		failed = tele_trace_create(settings->path, settings->replace, &sink->writer, ret_error);
 	if (failed) {
 		free(sink);
 		return failed;
@@ -77,15 +123,30 @@ uint64_t rec_sink_dropped(const struct rec_sink *sink)
 	return sink->n_dropped;
 }
 
+// What is no trace is not ours to remove, whatever its name.
+static bool is_trace(const char *path)
+{
+	char magic[8] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+	bool is_ours = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		       memcmp(magic, "RCALLTR1", sizeof(magic)) == 0;
+	if (fd >= 0)
+		close(fd);
+	return is_ours;
+}
+
 // Removes the oldest full piece. False when there is none.
 static bool drop_oldest(struct rec_sink *sink)
 {
 	char path[4096];
-	if (sink->first_kept > sink->last_kept)
-		return false;
-	if (name_of(sink, sink->first_kept++, path, sizeof(path)) == 0 && unlink(path) == 0)
+	while (sink->first_kept <= sink->last_kept) {
+		if (name_of(sink, sink->first_kept++, path, sizeof(path)) != 0 || !is_trace(path) || unlink(path) != 0)
+			continue;
+		sink->n_full -= sink->n_full > 0;
 		sink->n_dropped++;
-	return true;
+		return true;
+	}
+	return false;
 }
 
 // Whether to try a write again, the oldest piece having made room for it.
@@ -141,7 +202,6 @@ static int rename_piece(struct rec_sink *sink, struct tele_error *ret_error)
 {
 	char path[4096];
 	const char *from = sink->settings.path;
-	bool is_first = sink->last_kept < sink->first_kept && sink->n_dropped == 0;
 	for (uint64_t number = sink->last_kept + 1; number < PIECES_MAX; number++) {
 		int failed = name_of(sink, number, path, sizeof(path));
 		if (failed)
@@ -150,9 +210,8 @@ static int rename_piece(struct rec_sink *sink, struct tele_error *ret_error)
 		if (result != 0 && (errno == EINVAL || errno == ENOSYS))
 			result = access(path, F_OK) == 0 ? (errno = EEXIST, -1) : rename(from, path);
 		if (result == 0) {
-			if (is_first)
-				sink->first_kept = number;
 			sink->last_kept = number;
+			sink->n_full++;
 			return 0;
 		}
 		if (errno != EEXIST)
@@ -182,9 +241,8 @@ static int next_piece(struct rec_sink *sink, struct tele_error *ret_error)
 	uint64_t full_bytes = rec_sink_written_bytes(sink);
 	struct tele_trace_writer *full = sink->writer;
 	failed = rename_piece(sink, ret_error);
-	while (sink->settings.n_keep && sink->last_kept - sink->first_kept + 1 > sink->settings.n_keep)
-		if (!drop_oldest(sink))
-			break;
+	while (sink->settings.n_keep && sink->n_full > sink->settings.n_keep && drop_oldest(sink))
+		;
 	while (!failed) {
 		failed = tele_trace_create(sink->settings.path, false, &sink->writer, ret_error);
 		if (failed != -ENOSPC || !sink->settings.n_keep || !drop_oldest(sink))

@@ -19,7 +19,9 @@ typedef int (*rec_before_end_fn)(void *context, struct tele_error *ret_error);
 
 struct rec_sink_settings {
 	const char *path; // "-": standard output
-	bool replace;	  // an existing file
+	// An existing file is replaced; of pieces it becomes one instead, and those
+	// that an earlier recording left are counted among the ones to keep.
+	bool replace;
 	uint64_t max_bytes; // of a piece; 0: one piece without a limit
 	uint64_t n_keep; // full pieces to keep; 0: all. On a full disk the oldest go, too
 	rec_before_end_fn before_end; // may be NULL

@@ -70,6 +70,26 @@ class Pieces(Case):
             self.assertEqual(file.read(), "evidence")
         self.assertTrue(os.path.exists(self.file("t.rct.2")))
 
+    def test_a_recording_that_begins_again_goes_on_with_the_pieces(self):
+        trace, _, n = self.record_pieces()
+        before = self.pieces_of(trace)
+        last = os.path.getsize(trace)
+        self.assertIn("--force", self.fails("record", "-o", trace, "--max-size", "64KiB", "--for", "1", "--all"))
+        self.rollcall("record", "-q", "-f", "-o", trace, "--max-size", "64KiB", "--for", "1ms", "--all")
+        after = self.pieces_of(trace)
+        self.assertEqual(len(after), len(before) + 1)
+        self.assertEqual(os.path.getsize(after[-2]), last)
+        self.rollcall("record", "-q", "-f", "-o", trace, "--max-size", "64KiB", "--keep", "1", "--for", "1ms", "--all")
+        self.record_again(trace, "--keep", "1")
+        self.assertEqual(len(self.pieces_of(trace)), 2)
+
+    def record_again(self, trace, *words):
+        script = Script(self, ROLLCALL_RING_BYTES=str(1 << 20))
+        for _ in range(40):
+            script.do("search 100")
+        script.kill()
+        self.rollcall("record", "-q", "-f", "-o", trace, "--max-size", "64KiB", *words, str(script.pid))
+
     def test_what_cannot_be_in_pieces_is_refused(self):
         self.fails("record", "-o", "-", "--max-size", "1MiB", "--all", status=2)
         self.fails("record", "-o", self.file("t.rct"), "--keep", "2", "--all", status=2)
