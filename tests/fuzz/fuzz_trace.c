@@ -12,6 +12,8 @@
 #include "libtelemetry/identity.h"
 #include "libtelemetry/trace_wire.h"
 #include "recorder/export.h"
+#include "recorder/html.h"
+#include "recorder/verify.h"
 #include "tests/support/series.h"
 
 #include <stdio.h>
@@ -91,7 +93,7 @@ static void put_forged(const uint8_t *bytes, size_t n_bytes)
 	size_t head = n_bytes < sizeof(header) ? n_bytes : sizeof(header);
 	memcpy(&header, bytes, head);
 	header.stored_bytes = (uint32_t)(n_bytes - head);
-	header.type = (uint8_t)(1 + header.type % 4);
+	header.type = (uint8_t)(1 + header.type % 5);
 	header.codec = TELE_CODEC_STORED;
 	header.raw_bytes = header.stored_bytes;
 	header.instance_id = 1 + header.instance_id % 3;
@@ -158,6 +160,19 @@ static void export(const char *path, unsigned format)
 	(void)rec_export(&options, &result, NULL);
 }
 
+// The walk over every byte, and the page with all that is shown of a trace.
+static void look_at_all(const char *path)
+{
+	struct mon_out out = {0};
+	const struct rec_verify_options verify = {.path = path};
+	const struct rec_report_options page = {.path = path};
+	(void)rec_verify(&verify, &out, NULL);
+	(void)rec_html(&page, &out, NULL);
+	if (mon_out_status(&out) == 0 && out.n_bytes && memchr(out.bytes, '\0', out.n_bytes))
+		abort();
+	mon_out_fini(&out);
+}
+
 // Pieces: what kind, how long, then that many bytes.
 static void make_file(const uint8_t *data, size_t n_bytes, struct test_series *const series[2])
 {
@@ -201,6 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	read_all(path, test_series_at_ns(40));
+	look_at_all(path);
 	read_once(path);
 	export(path, (unsigned)(n_bytes % 5));
 	if (lseek(fd, 0, SEEK_SET) != 0 || dup2(fd, 0) != 0)
