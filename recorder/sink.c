@@ -44,70 +44,6 @@ static bool is_regular_or_new(const char *path)
 	return strcmp(path, "-") != 0 && (lstat(path, &status) != 0 || S_ISREG(status.st_mode));
 }
 
-// Pieces of an earlier recording of that name: numbers go on behind them, and
-// with `replace` they are counted among those to keep.
-static int find_pieces(struct rec_sink *sink, struct tele_error *ret_error)
-{
-	const char *path = sink->settings.path, *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	const size_t name_len = strlen(name);
-	char folder[4096];
-	uint64_t lowest = UINT64_MAX;
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	DIR *entries = opendir(folder);
-	if (!entries)
-		return tele_fail(ret_error, -errno, "%s: %s", folder, tele_strerror(-errno));
-	for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-		const char *digits = entry->d_name + name_len + 1;
-		if (strncmp(entry->d_name, name, name_len) != 0 || entry->d_name[name_len] != '.' || digits[0] < '1' ||
-		    digits[0] > '9' || digits[strspn(digits, "0123456789")] || strlen(digits) > 6)
-			continue;
-		uint64_t number = strtoull(digits, NULL, 10);
-		sink->last_kept = tele_max_u64(sink->last_kept, number);
-		lowest = tele_min_u64(lowest, number);
-		sink->n_full += sink->settings.replace;
-	}
-	closedir(entries);
-	sink->first_kept = sink->settings.replace && lowest != UINT64_MAX ? lowest : sink->last_kept + 1;
-	return 0;
-}
-
-static int rename_piece(struct rec_sink *sink, struct tele_error *ret_error);
-
-// An earlier recording that was cut off is a piece, too: with `replace` it is
-// named as one and not removed.
-static int begin_pieces(struct rec_sink *sink, struct tele_error *ret_error)
-{
-	const char *path = sink->settings.path;
-	if (!is_regular_or_new(path))
-		return tele_fail(ret_error, -EINVAL, "%s is not a regular file, and so cannot be recorded in pieces", path);
-	int failed = find_pieces(sink, ret_error);
-	if (failed || !sink->settings.replace || access(path, F_OK) != 0)
-		return failed;
-	if (tele_trace_is_being_written(path))
-		return tele_fail(ret_error, -EBUSY, "%s: another recorder is writing to it", path);
-	return rename_piece(sink, ret_error);
-}
-
-int rec_sink_open(const struct rec_sink_settings *settings, struct rec_sink **ret_sink,
-		  struct tele_error *ret_error)
-{
-	struct rec_sink *sink = calloc(1, sizeof(*sink));
-	if (!sink)
-		return tele_fail(ret_error, -ENOMEM, "out of memory");
-	sink->settings = *settings;
-	sink->first_kept = 1;
-	int failed = settings->max_bytes ? begin_pieces(sink, ret_error) : 0;
-	if (!failed)
-		failed = tele_trace_create(settings->path, settings->replace, &sink->writer, ret_error);
-	if (failed) {
-		free(sink);
-		return failed;
-	}
-	*ret_sink = sink;
-	return 0;
-}
-
 uint64_t rec_sink_piece(const struct rec_sink *sink)
 {
 	return sink->piece;
@@ -147,6 +83,12 @@ static bool drop_oldest(struct rec_sink *sink)
 		return true;
 	}
 	return false;
+}
+
+static void drop_surplus(struct rec_sink *sink)
+{
+	while (sink->settings.n_keep && sink->n_full > sink->settings.n_keep && drop_oldest(sink))
+		;
 }
 
 // Whether to try a write again, the oldest piece having made room for it.
@@ -221,6 +163,71 @@ static int rename_piece(struct rec_sink *sink, struct tele_error *ret_error)
 	return tele_fail(ret_error, -EEXIST, "%s: more than %d pieces", from, PIECES_MAX);
 }
 
+// Pieces of an earlier recording of that name: numbers go on behind them, and
+// with `replace` they are counted among those to keep.
+static int find_pieces(struct rec_sink *sink, struct tele_error *ret_error)
+{
+	const char *path = sink->settings.path, *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const size_t name_len = strlen(name);
+	char folder[4096];
+	uint64_t lowest = UINT64_MAX;
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	DIR *entries = opendir(folder);
+	if (!entries)
+		return tele_fail(ret_error, -errno, "%s: %s", folder, tele_strerror(-errno));
+	for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+		const char *digits = entry->d_name + name_len + 1;
+		if (strncmp(entry->d_name, name, name_len) != 0 || entry->d_name[name_len] != '.' || digits[0] < '1' ||
+		    digits[0] > '9' || digits[strspn(digits, "0123456789")] || strlen(digits) > 6)
+			continue;
+		uint64_t number = strtoull(digits, NULL, 10);
+		sink->last_kept = tele_max_u64(sink->last_kept, number);
+		lowest = tele_min_u64(lowest, number);
+		sink->n_full += sink->settings.replace;
+	}
+	closedir(entries);
+	sink->first_kept = sink->settings.replace && lowest != UINT64_MAX ? lowest : sink->last_kept + 1;
+	return 0;
+}
+
+// An earlier recording that was cut off is a piece, too: with `replace` it is
+// named as one and not removed.
+static int begin_pieces(struct rec_sink *sink, struct tele_error *ret_error)
+{
+	const char *path = sink->settings.path;
+	if (!is_regular_or_new(path))
+		return tele_fail(ret_error, -EINVAL, "%s is not a regular file, and so cannot be recorded in pieces", path);
+	int failed = find_pieces(sink, ret_error);
+	if (failed || !sink->settings.replace || access(path, F_OK) != 0)
+		return failed;
+	if (tele_trace_is_being_written(path))
+		return tele_fail(ret_error, -EBUSY, "%s: another recorder is writing to it", path);
+	failed = rename_piece(sink, ret_error);
+	if (!failed)
+		drop_surplus(sink);
+	return failed;
+}
+
+int rec_sink_open(const struct rec_sink_settings *settings, struct rec_sink **ret_sink,
+		  struct tele_error *ret_error)
+{
+	struct rec_sink *sink = calloc(1, sizeof(*sink));
+	if (!sink)
+		return tele_fail(ret_error, -ENOMEM, "out of memory");
+	sink->settings = *settings;
+	sink->first_kept = 1;
+	int failed = settings->max_bytes ? begin_pieces(sink, ret_error) : 0;
+	if (!failed)
+		failed = tele_trace_create(settings->path, settings->replace, &sink->writer, ret_error);
+	if (failed) {
+		free(sink);
+		return failed;
+	}
+	*ret_sink = sink;
+	return 0;
+}
+
 int rec_sink_end(struct rec_sink *sink, struct tele_error *ret_error)
 {
 	int failed = sink->settings.before_end ? sink->settings.before_end(sink->settings.context, ret_error) : 0;
@@ -241,8 +248,7 @@ static int next_piece(struct rec_sink *sink, struct tele_error *ret_error)
 	uint64_t full_bytes = rec_sink_written_bytes(sink);
 	struct tele_trace_writer *full = sink->writer;
 	failed = rename_piece(sink, ret_error);
-	while (sink->settings.n_keep && sink->n_full > sink->settings.n_keep && drop_oldest(sink))
-		;
+	drop_surplus(sink);
 	while (!failed) {
 		failed = tele_trace_create(sink->settings.path, false, &sink->writer, ret_error);
 		if (failed != -ENOSPC || !sink->settings.n_keep || !drop_oldest(sink))

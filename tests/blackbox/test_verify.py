@@ -20,8 +20,8 @@ class Verify(Case):
         script.do("phase:A")
         script.do("search 40")
         script.do("gauge depth 3")
-        for _ in range(700):
-            script.do("search 1")
+        for _ in range(35):
+            script.do("search 20")
         script.do("flush")
         script.kill()
         self.pid = script.pid
