@@ -6,6 +6,7 @@ and ends that come early."""
 import glob
 import json
 import os
+import select
 import signal
 import subprocess
 import unittest
@@ -296,6 +297,21 @@ class EarlyEnds(Case):
         os.kill(run.pid, signal.SIGKILL)
         run.wait()
         self.assertEqual(self.report(trace)[0]["pid"], pid)
+
+    def test_progress_is_for_a_terminal_alone(self):
+        script = Script(self)
+        script.do("search 5")
+        ours, theirs = os.openpty()
+        recorder = self.start_rollcall("record", "-o", self.file("t.rct"), str(script.pid), stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        while b" rows, " not in seen or b"lost 0" not in seen:
+            self.assertTrue(select.select([ours], [], [], LIMIT_S)[0], seen)
+            seen += os.read(ours, 4096)
+        self.assertRegex(seen, rb"1 process, \d+ rows, [\d.]+ [KMi]*B, [\d.]+ [KMi]*B/s, lost 0")
+        script.finish()
+        recorder.wait(LIMIT_S)
+        os.close(ours)
 
     def test_a_recording_that_fails_is_a_failure_of_record(self):
         done = self.rollcall("record", "-o", "/dev/full", "--", "true", status=None)
