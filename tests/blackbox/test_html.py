@@ -8,6 +8,7 @@ import os
 import re
 import unittest
 
+from tests.blackbox import forge
 from tests.blackbox.browser import CHROMIUM, Browser
 from tests.blackbox.blocks import blocks_of
 from tests.blackbox.support import BUILD, Case, Script, needs_preload, needs_root
@@ -116,6 +117,21 @@ class AsText(PageCase):
         _, page = self.page_of(self.import_csv(lines))
         self.assertEqual(page.count("<td class=\"label\">"), 2000)
         self.assertIn("of 12000", page)
+        self.assertLess(len(page), 1 << 20)
+
+    def test_a_crowd_of_processes_is_a_page_of_bounded_size(self):
+        schema = (forge.section(0, "self") + forge.section(3, "host") + forge.field(0, "captured_at_ns", unit=3, kind=3, predictor=1, shift=10)
+                  + forge.field(3, "rss_bytes", label="rss"))
+        parts = [forge.header_page()]
+        for k in range(1, 201):
+            parts.append(forge.stream(k, schema, "process %d" % k, pid=1000 + k))
+            parts += [forge.row(k, n, [(5000 + n) * 1024000, n * n * k], [10, 0], len(schema)) for n in range(12)]
+        trace = self.file("crowd.rct")
+        with open(trace, "wb") as file:
+            file.write(b"".join(parts))
+        _, page = self.page_of(trace)
+        self.assertEqual(page.count('<section class="process"'), 64)
+        self.assertIn("process 200", page)
         self.assertLess(len(page), 1 << 20)
 
     def test_a_cut_trace_says_so(self):

@@ -63,6 +63,15 @@ class Pieces(Case):
         self.assertRegex(said, r"in \d+ pieces")
         self.assertEqual(self.report(trace)[0]["candidates"]["timed"], n)
 
+    def test_a_thinned_recording_in_pieces(self):
+        trace, _, n = self.record_pieces("--every", "1ms")
+        pieces = self.pieces_of(trace)
+        self.assertGreater(len(pieces), 1)
+        for piece in pieces:
+            self.rollcall("verify", piece)
+            self.assertEqual(self.report(piece)[0]["lost"], 0)
+        self.assertEqual(self.report(trace)[0]["candidates"]["timed"], n)
+
     def test_a_piece_never_takes_the_name_of_another_file(self):
         with open(self.file("t.rct.1"), "w") as file:
             file.write("evidence")
