@@ -55,7 +55,8 @@ bool tele_trace_go_on(struct tele_trace_writer *writer);
 // ended.
 uint64_t tele_trace_bytes_with(const struct tele_trace_writer *writer, size_t n_bytes);
 
-// Brings what was appended to the disk.
+// Brings what was appended to the disk. -ENOENT where the file has no name any
+// more: nobody could ever read what is written.
 int tele_trace_sync(struct tele_trace_writer *writer, struct tele_error *ret_error);
 
 uint64_t tele_trace_written_bytes(const struct tele_trace_writer *writer);

@@ -369,6 +369,9 @@ int tele_trace_sync(struct tele_trace_writer *writer, struct tele_error *ret_err
 		return repeat_failure(writer, ret_error);
 	if (!writer->is_regular)
 		return 0;
+	struct stat status;
+	if (writer->is_owned && fstat(writer->fd, &status) == 0 && status.st_nlink == 0)
+		return fail(writer, -ENOENT, "the file was removed while it was written", ret_error);
 	while (fdatasync(writer->fd) != 0) {
 		if (errno == EINVAL || errno == EROFS)
 			return 0;

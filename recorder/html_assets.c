@@ -53,17 +53,17 @@ const char rec_html_style[] =
 	".s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}.s4{--c:var(--s4)}.s5{--c:var(--s5)}.s6{--c:var(--s6)}.s7{--c:var(--s7)}"
 	"i[class]{background:var(--c)}path[class^=\"o\"]{fill:var(--c)}i.hollow{background:repeating-linear-gradient(45deg,var(--c) 0 2px,transparent 2px 5px)}\n"
 	".scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px}.scroll.tall{max-height:620px;overflow-y:auto}"
-	"table{border-collapse:collapse;width:100%;font-size:13px;font-variant-numeric:tabular-nums}th,td{padding:4px 10px;text-align:left;border-top:1px solid var(--rule);white-space:nowrap}"
+	"table{border-collapse:collapse;width:100%;font-size:13px;font-variant-numeric:tabular-nums}th,td{padding:4px 9px;text-align:left;border-top:1px solid var(--rule);white-space:nowrap}"
 	"td.label{white-space:normal;overflow-wrap:anywhere;min-width:230px}td.grows{color:var(--bad);font-weight:600}th.n,td.n{text-align:right}"
 	"thead th{position:sticky;top:0;background:var(--soft);border-top:0;font-weight:600}tbody tr:hover{background:var(--soft)}\n"
-	"th button{all:unset;cursor:pointer;font-weight:600}th button:focus-visible{outline:2px solid var(--link)}th button::after{content:\"\";display:inline-block;width:1em;text-align:center}"
-	"th[aria-sort=ascending] button::after{content:\"\\25b4\"}th[aria-sort=descending] button::after{content:\"\\25be\"}\n"
+	"th button{all:unset;cursor:pointer;font-weight:600}th button:focus-visible{outline:2px solid var(--link)}"
+	"th[aria-sort] button::before{margin-right:3px}th[aria-sort=ascending] button::before{content:\"\\25b4\"}th[aria-sort=descending] button::before{content:\"\\25be\"}\n"
 	".filter{font:inherit;font-size:14px;padding:4px 10px;width:min(100%,320px);color:var(--fg);background:var(--bg);border:1px solid var(--rule);border-radius:6px}\n"
 	"footer{margin-top:34px;border-top:1px solid var(--rule);padding-top:10px}\n"
 	"@media (max-width:600px){body{padding:0 12px 30px;font-size:14px}h1{font-size:20px}h2{font-size:17px}.verdicts li{flex-wrap:wrap;gap:2px 8px}"
 	".barline{grid-template-columns:1fr;gap:1px}th,td{padding:4px 7px}text{font-size:27px}text.small{font-size:23px}}\n"
 	"@media print{body{max-width:none;font-size:12px}.scroll,.scroll.tall{overflow:visible;max-height:none;border:0}.filter{display:none}"
-	".charts>label{display:none}.charts>input:checked+label{display:inline-block}.figures{grid-template-columns:1fr 1fr}thead th{position:static}"
+	".charts>label{display:none}.charts>input:checked+label{display:inline-block}.figures{grid-template-columns:1fr 1fr}thead th{position:static}table{font-size:9px}th,td{padding:2px 4px}td.label{min-width:90px}"
 	"*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}\n";
 
 const char rec_html_script[] =

@@ -290,6 +290,19 @@ class EarlyEnds(Case):
         done = self.rollcall("report", "--json", trace)
         self.assertEqual(len(json.loads(done.stdout)), 1)
 
+    def test_a_file_that_is_removed_is_missed(self):
+        script = Script(self)
+        script.do("search 10")
+        trace = self.file("t.rct")
+        recorder = self.start_rollcall("record", "-o", trace, str(script.pid))
+        wait_for(lambda: os.path.exists(trace) and os.path.getsize(trace) > 4096 + 512, "the first blocks")
+        os.unlink(trace)
+        script.do("search 10")
+        _, said = recorder.communicate(timeout=LIMIT_S)
+        self.assertEqual(recorder.returncode, 1)
+        self.assertIn("was removed", said)
+        self.assert_one_line(said)
+
     def test_a_command_that_is_recorded_is_on_disk_at_once(self):
         trace = self.file("t.rct")
         run = self.start_rollcall("record", "-o", trace, "--", SCRIPT, stdin=subprocess.PIPE)
