@@ -366,7 +366,7 @@ int rec_html(const struct rec_report_options *options, struct mon_out *out, stru
 {
 	struct page page = {.out = out, .options = options, .summaries = {.limits = options->limits}};
 	struct tele_source *source;
-	int result = tele_trace_open(options->path, &source, ret_error);
+	int result = tele_trace_open_once(options->path, &source, ret_error);
 	if (result < 0)
 		return result;
 	result = read_records(&page, source, ret_error);

@@ -131,7 +131,7 @@ int rec_print_trace(const struct rec_report_options *options, struct mon_out *ou
 	struct tele_source *source;
 	struct rec_summaries summaries = {.limits = options->limits};
 	const struct rec_printer printer = {out, options};
-	int result = tele_trace_open(options->path, &source, ret_error);
+	int result = tele_trace_open_once(options->path, &source, ret_error);
 	if (result < 0)
 		return result;
 	result = rec_summarise(source, &summaries, ret_error);
