@@ -351,8 +351,9 @@ static int read_records(struct page *page, struct tele_source *source, struct te
 		int failed = rec_summaries_take(&page->summaries, &record, &summary);
 		if (!failed && summary)
 			failed = have_series(page);
-		if (!failed && summary)
-			failed = rec_series_take(&page->series[summary - page->summaries.items], summary, &record);
+		size_t number = summary ? (size_t)(summary - page->summaries.items) : 0;
+		if (!failed && summary && number < REC_HTML_PROCESSES_MAX)
+			failed = rec_series_take(&page->series[number], summary, &record);
 		if (failed < 0)
 			return tele_fail(ret_error, failed, "out of memory for %zu processes", page->summaries.n_items);
 	}

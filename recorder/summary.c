@@ -28,9 +28,14 @@ static int grow(void **items, size_t n_items, size_t *capacity, size_t item_byte
 
 static struct rec_summary *summary_of(struct rec_summaries *summaries, struct tele_instance *instance)
 {
+	// Records of an instance come in runs.
+	if (summaries->latest < summaries->n_items && summaries->items[summaries->latest].instance == instance)
+		return &summaries->items[summaries->latest];
 	for (size_t i = summaries->n_items; i-- > 0;)
-		if (summaries->items[i].instance == instance)
+		if (summaries->items[i].instance == instance) {
+			summaries->latest = i;
 			return &summaries->items[i];
+		}
 	void *items = summaries->items;
 	if (grow(&items, summaries->n_items, &summaries->capacity, sizeof(summaries->items[0])) < 0)
 		return NULL;

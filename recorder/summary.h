@@ -50,6 +50,7 @@ struct rec_summary {
 struct rec_summaries {
 	struct rec_summary *items; // observers left out, in order of appearance
 	size_t n_items, capacity;
+	size_t latest; // that a record was of
 	const struct analysis_limits *limits; // the caller's; NULL: none
 };
 
