@@ -344,7 +344,7 @@ static enum tele_state state_of(const struct tele_attach *attach)
 	if (written == TELE_PARKED && is_hidden)
 		return TELE_PARKED;
 	if (!is_alive)
-		return TELE_KILLED;
+		return attach->control[TELE_CONTROL_EXEC] ? TELE_REPLACED : TELE_KILLED;
 	if (written == TELE_PARKED || written == TELE_DISABLED)
 		return (enum tele_state)written;
 	return TELE_REPLACED;

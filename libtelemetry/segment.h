@@ -32,6 +32,7 @@ enum tele_control {
 	TELE_CONTROL_DROPPED = 3,      // rows that could not be
 	TELE_CONTROL_PUBLISH_NS = 4,   // time spent publishing
 	TELE_CONTROL_EVIDENCE = 5,     // 1: holds candidates or census records
+	TELE_CONTROL_EXEC = 6,	       // 1: the program is in exec
 	TELE_CONTROL_HEAD = 16,	       // oldest valid byte of the ring, counted from its start for ever
 	TELE_CONTROL_TAIL = 17,	       // committed bytes, likewise
 	TELE_CONTROL_SEALED_SEQ = 18,  // records below this are in sealed blocks (or gone)

@@ -304,13 +304,23 @@ WITH_OWN(next(ret_pid, path, actions, attributes, words, environment))
 		 is_;                                                   \
 	 }))
 
+// The call, between notes that it is made: whoever is not heard of again has
+// become another program.
+#define NOTED(call)                          \
+	({                                   \
+		tele_slots_note_exec(true);  \
+		int failed_ = (call);        \
+		tele_slots_note_exec(false); \
+		failed_;                     \
+	})
+
 int execve(const char *path, char *const *words, char *const *environment)
 {
 	if (TELE_UNLIKELY(!next_execve))
 		exec_init();
 	if (GOES_WITHOUT(environment, is_musl_path(path)))
-		return execve_apart(path, words, environment);
-	return next_execve(path, words, environment);
+		return NOTED(execve_apart(path, words, environment));
+	return NOTED(next_execve(path, words, environment));
 }
 
 int execv(const char *path, char *const *words)
@@ -323,8 +333,8 @@ int execvpe(const char *file, char *const *words, char *const *environment)
 	if (TELE_UNLIKELY(!next_execvpe))
 		exec_init();
 	if (GOES_WITHOUT(environment, is_musl_name(file)))
-		return execvpe_apart(file, words, environment);
-	return next_execvpe(file, words, environment);
+		return NOTED(execvpe_apart(file, words, environment));
+	return NOTED(next_execvpe(file, words, environment));
 }
 
 int execvp(const char *file, char *const *words)
@@ -337,8 +347,8 @@ int fexecve(int fd, char *const *words, char *const *environment)
 	if (TELE_UNLIKELY(!next_fexecve))
 		exec_init();
 	if (GOES_WITHOUT(environment, is_musl_file(fd)))
-		return fexecve_apart(fd, words, environment);
-	return next_fexecve(fd, words, environment);
+		return NOTED(fexecve_apart(fd, words, environment));
+	return NOTED(next_fexecve(fd, words, environment));
 }
 
 int posix_spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_actions_t *actions,

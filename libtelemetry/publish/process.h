@@ -57,6 +57,10 @@ int tele_open(int directory_fd, const char *path, int flags, unsigned mode);
 void tele_slots_attach(uint8_t *control, uint8_t *slots);
 void tele_slots_detach(void);
 
+// That the program goes into exec, or came back from one that failed. Harmless
+// in a child of vfork, and where nothing is published.
+void tele_slots_note_exec(bool is_in_exec);
+
 // The publisher's side: the oldest slot that is filled and not drained, or NULL.
 // A slot whose thread died before filling it is skipped and counted.
 const uint64_t *tele_slots_front(void);

@@ -23,6 +23,7 @@
 // Set by the publisher thread, read by all: pairs with each other.
 static _Atomic(uint8_t *) slots_base;
 static _Atomic(uint8_t *) control_base;
+static _Atomic pid_t slots_pid;
 static _Atomic uint64_t dropped, refused;
 
 static _Atomic uint64_t *word_at(uint8_t *base, size_t word)
@@ -33,12 +34,22 @@ static _Atomic uint64_t *word_at(uint8_t *base, size_t word)
 void tele_slots_attach(uint8_t *control, uint8_t *slots)
 {
 	atomic_store_explicit(&slots_base, slots, memory_order_relaxed);
+	atomic_store_explicit(&slots_pid, getpid(), memory_order_relaxed);
 	atomic_store_explicit(&control_base, control, memory_order_release);
 }
 
 void tele_slots_detach(void)
 {
 	atomic_store_explicit(&control_base, NULL, memory_order_release);
+}
+
+void tele_slots_note_exec(bool is_in_exec)
+{
+	uint8_t *control = atomic_load_explicit(&control_base, memory_order_acquire);
+	// A child of vfork has all of this in common with its parent but the pid.
+	if (control && tele_publisher_is_active() &&
+	    atomic_load_explicit(&slots_pid, memory_order_relaxed) == getpid())
+		atomic_store_explicit(word_at(control, TELE_CONTROL_EXEC), is_in_exec, memory_order_relaxed);
 }
 
 uint64_t tele_boundaries_dropped(void)

@@ -304,11 +304,26 @@ class Ends(Publishing):
         process = self.launch("life", "exec", **FAST)
         self.wait_state(process.published_pid, "replaced")
         self.assertIsNone(process.poll())
+        # What the next program dies of is not its end.
+        process.kill()
+        process.wait()
+        self.assertEqual(self.listed(process.published_pid)["state"], "replaced")
 
     def test_a_failed_exec_changes_nothing(self):
         process = self.launch("life", "failed_exec", **FAST)
         self.line(process)
         self.assertEqual(self.listed(process.published_pid)["state"], "live")
+        process.kill()
+        process.wait()
+        self.assertEqual(self.listed(process.published_pid)["state"], "killed")
+
+    def test_children_that_exec_leave_their_parent_what_it_was(self):
+        process = self.launch("children", "vfork", **FAST)
+        self.line(process)
+        self.assertEqual(self.line(process), "ok")
+        process.kill()
+        process.wait()
+        self.assertEqual(self.listed(process.published_pid)["state"], "killed")
 
     def test_a_daemon(self):
         process = self.launch("life", "daemon", **FAST)
