@@ -6,6 +6,7 @@ programs that do what they are told, and cleaning up after all of it.
 Nothing here waits for a fixed time in order to be right: `wait_for` waits for a
 condition, and its limit is only there so that a broken build ends."""
 
+import atexit
 import itertools
 import json
 import os
@@ -44,6 +45,13 @@ def needs_shm(mib):
 
 
 needs_root = unittest.skipIf(os.geteuid() != 0, "needs root")
+
+
+def tell_soak(name, **counts):
+    """A line for the table at the end of a soak; written when all tests are done, so
+    that it stands in no test's line."""
+    if os.environ.get("ROLLCALL_TEST_MODE") == "soak":
+        atexit.register(print, "soak: %s %s" % (name, " ".join("%s=%s" % item for item in counts.items())))
 
 
 def wait_for(condition, what, limit_s=LIMIT_S):

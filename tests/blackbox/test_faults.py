@@ -13,7 +13,7 @@ import subprocess
 import time
 import unittest
 
-from tests.blackbox.support import BUILD, LIBRARY, ROLLCALL, SCRIPT, Case, Script, needs_preload, needs_root, wait_for
+from tests.blackbox.support import BUILD, LIBRARY, ROLLCALL, SCRIPT, Case, Script, needs_preload, needs_root, tell_soak, wait_for
 
 FAULTY = os.path.join(BUILD, "tests", "prog", "shims", "faulty.so")
 CLOCK = os.path.join(BUILD, "tests", "prog", "shims", "clock.so")
@@ -117,8 +117,7 @@ class Writes(Case):
         self.tell("killed")
 
     def tell(self, name):
-        if SOAK:
-            print("\nsoak: recorder_%s faults=%d failures=0" % (name, self.n_faults))
+        tell_soak("recorder_" + name, faults=self.n_faults, failures=0)
 
     def test_a_limit_on_the_size_of_files_is_an_error_and_no_signal(self):
         trace = self.file("limited.rct")

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from tests.blackbox.support import REPOSITORY
+from tests.blackbox.support import REPOSITORY, tell_soak
 
 SECONDS = os.environ.get("FUZZ_SECONDS", "60")
 
@@ -18,7 +18,10 @@ class Fuzzers(unittest.TestCase):
     def test_no_target_crashes(self):
         done = subprocess.run([os.path.join(REPOSITORY, "tests", "fuzz", "run"), SECONDS], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
-        print("\n" + "\n".join(line for line in done.stdout.splitlines() if line.startswith("soak: ")))
+        for line in done.stdout.splitlines():
+            if line.startswith("soak: "):
+                _, name, *counts = line.split()
+                tell_soak(name, **dict(count.split("=") for count in counts))
         self.assertEqual(done.returncode, 0, done.stdout)
 
 
