@@ -181,7 +181,7 @@ class Terminal(Case):
         trace = self.file("t.rct")
         self.rollcall("run", "--record", trace, "--", "true")
         pid, master = self.in_terminal(ROLLCALL, "replay", trace)
-        self.read_until(master, b"Esc list")
+        self.read_until(master, b"go to")
         os.write(master, b"b7\r")
         self.read_until(master, b"ends before candidate 7")
         os.write(master, b"q")
