@@ -344,6 +344,8 @@ int mon_app_key(struct mon_app *app, struct mon_input input, struct tele_error *
 	app->view.note[0] = '\0';
 	if (input.key == MON_KEY_CLICK)
 		resolve_click(app, &input);
+	else
+		app->clicked = 0;
 	if (app->entry != MON_ENTRY_NONE && input.key != MON_KEY_CLICK)
 		return entry_key(app, input, ret_error);
 	// One key, as in atop: a tree where there are parents, else forward.

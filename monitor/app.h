@@ -32,6 +32,7 @@ struct mon_app {
 	struct mon_live *live;	   // live, or
 	struct mon_player *player; // a replay
 	enum mon_entry entry;
+	uint64_t clicked; // the process that the last input clicked on; 0
 	char find[64]; // of / in any view; n and N look for it
 	int height;    // of the screen
 	struct mon_settings settings; // colours, mouse and interval_ms are kept here alone

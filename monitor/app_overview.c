@@ -64,8 +64,8 @@ static void sort_by(struct mon_app *app, int by)
 	app->view.sort = (enum mon_column)column;
 }
 
-// A click selects a row, one on the selected row opens it; a click on a title
-// sorts, a second one inverts.
+// A click selects a row, a second one on it opens it; a click on a title sorts,
+// a second one inverts.
 static int click(struct mon_app *app, struct mon_input input)
 {
 	if (input.hit == MON_HIT_COLUMN) {
@@ -77,10 +77,11 @@ static int click(struct mon_app *app, struct mon_input input)
 	if (input.hit != MON_HIT_ROW)
 		return 0;
 	uint64_t id = mon_overview_row(mon_app_shown(app), &app->view, input.hit_value);
-	if (id && id == app->view.selected)
+	if (id && id == app->clicked)
 		mon_app_open(app, id);
 	else if (id)
 		app->view.selected = id;
+	app->clicked = app->view.opened ? 0 : id;
 	return 1;
 }
 
