@@ -65,6 +65,30 @@ static int remove_one(const struct cli_call *call, const struct tele_found *foun
 	return CLI_OK;
 }
 
+// What stays although it is dead or cannot be read, and why.
+struct kept {
+	unsigned n_fresh, n_unreadable;
+};
+
+static void count_kept(const struct tele_found *found, struct kept *kept)
+{
+	if (!found->attach)
+		kept->n_unreadable += found->error.code != TELE_ENOTREADY;
+	else
+		kept->n_fresh += !tele_state_is_alive(tele_attach_instance(found->attach)->state);
+}
+
+static void explain_kept(const struct kept *kept)
+{
+	if (kept->n_fresh)
+		printf("%u dead kept for now: the last sign of life is too young to be sure; try again in "
+		       "a few seconds\n",
+		       kept->n_fresh);
+	if (kept->n_unreadable)
+		printf("%u unreadable kept: `rollcall gc --force` removes those that nobody writes to\n",
+		       kept->n_unreadable);
+}
+
 int cli_gc(const struct cli_call *call)
 {
 	struct tele_found_list list = {0};
@@ -72,6 +96,7 @@ int cli_gc(const struct cli_call *call)
 	bool is_dry = call->values[CLI_gc_dry_run];
 	uint64_t n_removed = 0;
 	uint64_t total_bytes = 0;
+	struct kept kept = {0};
 	int status = cli_expect_operands(call, 0, 0, "nothing");
 	if (status != CLI_OK)
 		return status;
@@ -82,8 +107,10 @@ int cli_gc(const struct cli_call *call)
 		uint64_t bytes = found->attach ? tele_attach_segment_bytes(found->attach) : 0;
 		bool may_go = found->attach ? tele_is_removable(found->attach)
 					    : call->values[CLI_gc_force] && tele_found_is_abandoned(found, &bytes);
-		if (!may_go)
+		if (!may_go) {
+			count_kept(found, &kept);
 			continue;
+		}
 		if (remove_one(call, found, is_dry, bytes, &total_bytes) == CLI_OK)
 			n_removed++;
 		else
@@ -93,6 +120,7 @@ int cli_gc(const struct cli_call *call)
 	char size[CLI_SIZE_TEXT];
 	printf("%llu segment%s, %s\n", (unsigned long long)n_removed, n_removed == 1 ? "" : "s",
 	       cli_bytes_text(total_bytes, size));
+	explain_kept(&kept);
 	int written = cli_finish_output(call);
 	return status == CLI_OK ? written : status;
 }

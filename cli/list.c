@@ -51,7 +51,8 @@ static void count_text(uint64_t value, char *buffer, size_t size)
 		snprintf(buffer, size, "%llu", (unsigned long long)value);
 }
 
-static void print_process(struct tele_attach *attach, uint64_t now_ns)
+// Returns whether it has pools.
+static bool print_process(struct tele_attach *attach, uint64_t now_ns)
 {
 	static uint64_t row[TELE_FIELDS_MAX];
 	const struct tele_instance *instance = tele_attach_instance(attach);
@@ -77,6 +78,7 @@ static void print_process(struct tele_attach *attach, uint64_t now_ns)
 	       cli_duration_text(until_ns > identity->created_at_ns ? until_ns - identity->created_at_ns : 0, up),
 	       cli_bytes_text(tele_schema_value(instance->schema, TELE_ID_host_rss_bytes, TELE_NO_INSTANCE, row, n_fields), rss),
 	       pools, candidates, label);
+	return pools[0] != '-';
 }
 
 static int print_list(const struct cli_call *call)
@@ -86,6 +88,7 @@ static int print_list(const struct cli_call *call)
 	uint64_t now_ns = cli_now_ns();
 	unsigned n_printed = 0;
 	unsigned n_hidden = 0;
+	bool has_pools = false;
 	unsigned n_unreadable = 0;
 	if (tele_discover(NULL, &list, &error) < 0)
 		return cli_fail_with(call, &error, "see `rollcall doctor`");
@@ -102,10 +105,12 @@ static int print_list(const struct cli_call *call)
 		if (n_printed++ == 0)
 			printf("%7s  %-13s %7s %11s %9s %6s  %s\n", "PID", "STATE", "UP", "RSS", "POOLS", "CAND",
 			       "LABEL");
-		print_process(attach, now_ns);
+		has_pools |= print_process(attach, now_ns);
 	}
 	if (n_printed == 0)
 		printf("Nothing publishes here. Start a program with:  rollcall run -- CMD\n");
+	if (has_pools)
+		printf("POOLS live now: labelled working + all others; CAND candidates attempted\n");
 	if (n_hidden)
 		printf("%u more that ended a while ago: rollcall list --all\n", n_hidden);
 	for (size_t i = 0; i < list.n_items && n_unreadable; i++)
