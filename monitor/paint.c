@@ -54,6 +54,8 @@ static const struct palette no_colours = {{
 	[MON_SELECTED] = {A_REVERSE, OWN, OWN},
 }};
 
+// A title has both its colours, so that it can be read whatever the terminal's
+// own are.
 static const struct palette dark = {{
 	[MON_NORMAL] = {A_NORMAL, OWN, OWN},
 	[MON_BOLD] = {A_BOLD, OWN, OWN},
@@ -62,7 +64,7 @@ static const struct palette dark = {{
 	[MON_WARN] = {A_BOLD, {COLOR_YELLOW, 11, 221, 0xffd75f}, OWN},
 	[MON_BAD] = {A_BOLD, {COLOR_RED, 9, 203, 0xff5f5f}, OWN},
 	[MON_ACCENT] = {A_NORMAL, {COLOR_CYAN, 14, 80, 0x5fd7d7}, OWN},
-	[MON_TITLE] = {A_BOLD, OWN, {NO_COLOUR, NO_COLOUR, 236, 0x303030}},
+	[MON_TITLE] = {A_BOLD, {NO_COLOUR, NO_COLOUR, 252, 0xd0d0d0}, {NO_COLOUR, NO_COLOUR, 236, 0x303030}},
 	[MON_SELECTED] = {A_REVERSE, OWN, OWN},
 }};
 
@@ -75,7 +77,7 @@ static const struct palette light = {{
 	[MON_WARN] = {A_BOLD, {COLOR_MAGENTA, COLOR_MAGENTA, 130, 0xaf5f00}, OWN},
 	[MON_BAD] = {A_BOLD, {COLOR_RED, COLOR_RED, 160, 0xd70000}, OWN},
 	[MON_ACCENT] = {A_NORMAL, {COLOR_BLUE, COLOR_BLUE, 25, 0x005faf}, OWN},
-	[MON_TITLE] = {A_BOLD, OWN, {NO_COLOUR, NO_COLOUR, 254, 0xe4e4e4}},
+	[MON_TITLE] = {A_BOLD, {NO_COLOUR, NO_COLOUR, 235, 0x262626}, {NO_COLOUR, NO_COLOUR, 254, 0xe4e4e4}},
 	[MON_SELECTED] = {A_REVERSE, OWN, OWN},
 }};
 
