@@ -235,11 +235,18 @@ static void draw_total_cell(struct mon_grid *grid, const struct mon_list *list,
 
 static void draw_unreadable(struct mon_grid *grid, const struct mon_unreadable *unreadable, int y)
 {
-	const char *slash = strrchr(unreadable->path, '/');
+	const char *slash = strrchr(unreadable->path, '/'), *why = unreadable->why;
+	const char *before = "  unreadable: ";
+	size_t len = strlen(unreadable->path);
+	// Reasons name the file, which stands there already.
+	if (len && strncmp(why, unreadable->path, len) == 0 && why[len] == ' ') {
+		why += len + 1;
+		before = "  unreadable: it ";
+	}
 	int x = 1 + mon_draw_text(grid, 1, y, grid->width - 2, MON_DIM,
 				  slash ? slash + 1 : unreadable->path);
-	x += mon_draw_text(grid, x, y, grid->width - 1 - x, MON_WARN, "  unreadable: ");
-	mon_draw_text(grid, x, y, grid->width - 1 - x, MON_DIM, unreadable->why);
+	x += mon_draw_text(grid, x, y, grid->width - 1 - x, MON_WARN, before);
+	mon_draw_text(grid, x, y, grid->width - 1 - x, MON_DIM, why);
 }
 
 static void draw_row(struct mon_grid *grid, const struct mon_model *model, const struct mon_list *list,

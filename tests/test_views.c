@@ -127,6 +127,8 @@ static void the_overview_is_as_drawn(void **state)
 	scene.view.selected = scene.fixtures[1]->instance.identity.instance_id;
 	mon_model_add_unreadable(&scene.model, "/dev/shm/rollcall-0/99.x.rcs",
 				 "made by an incompatible version: 7, this is 1");
+	mon_model_add_unreadable(&scene.model, "/dev/shm/rollcall-0/7.y.rcs",
+				 "/dev/shm/rollcall-0/7.y.rcs is too short for a segment");
 	check_all_sizes(&scene, "overview");
 	scene.view.is_ascii = true;
 	check_golden(&scene, "overview_ascii", 80, 24);
