@@ -11,6 +11,7 @@
 #include "outcome.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "gls.h"
 
@@ -33,14 +34,30 @@ void analysis_outcomes_init(struct analysis_outcomes *outcomes)
 	*outcomes = (struct analysis_outcomes){.ends_per_cell = 1};
 }
 
+void analysis_outcomes_fini(struct analysis_outcomes *outcomes)
+{
+	free(outcomes->cells);
+	*outcomes = (struct analysis_outcomes){0};
+}
+
+void analysis_class_outcomes_fini(struct analysis_class_outcomes *class)
+{
+	free(class->cells);
+	*class = (struct analysis_class_outcomes){0};
+}
+
 void analysis_outcomes_end(struct analysis_outcomes *outcomes, unsigned outcome, bool *ret_merged)
 {
-	struct analysis_outcome_cell *cells = outcomes->cells;
-
 	*ret_merged = false;
 	if (outcome < TELE_OUTCOME_COUNT)
 		outcomes->counts[outcome]++;
 	outcomes->n_ends++;
+	// Without memory there are counts and no cells.
+	if (!outcomes->cells)
+		outcomes->cells = calloc(ANALYSIS_CELLS, sizeof(*outcomes->cells));
+	struct analysis_outcome_cell *cells = outcomes->cells;
+	if (!cells)
+		return;
 	if (outcomes->n_cells == 0 || cells[outcomes->n_cells - 1].n >= outcomes->ends_per_cell) {
 		if (outcomes->n_cells == ANALYSIS_CELLS) {
 			for (uint32_t i = 0; i < ANALYSIS_CELLS / 2; i++) {
@@ -65,9 +82,12 @@ void analysis_outcomes_end(struct analysis_outcomes *outcomes, unsigned outcome,
 void analysis_class_outcomes_end(const struct analysis_outcomes *outcomes, struct analysis_class_outcomes *class,
 				 unsigned outcome, bool merged, bool is_known, double y)
 {
+	TELE_ASSERT(outcomes->n_cells <= ANALYSIS_CELLS);
+	if (!class->cells && is_known)
+		class->cells = calloc(ANALYSIS_CELLS, sizeof(*class->cells));
 	struct analysis_class_cell *cells = class->cells;
-
-	TELE_ASSERT(outcomes->n_cells > 0 && outcomes->n_cells <= ANALYSIS_CELLS);
+	if (!cells || outcomes->n_cells == 0)
+		return;
 	if (merged) {
 		for (uint32_t i = 0; i < ANALYSIS_CELLS / 2; i++) {
 			cells[i] = (struct analysis_class_cell){cells[2 * i].n + cells[2 * i + 1].n,
@@ -165,7 +185,7 @@ static void make_table(const struct analysis_outcomes *outcomes, const struct an
 		       struct table *ret)
 {
 	ret->m = 0;
-	for (uint32_t i = 0; i < outcomes->n_cells; i++) {
+	for (uint32_t i = 0; class->cells && i < outcomes->n_cells; i++) {
 		const struct analysis_outcome_cell *cell = &outcomes->cells[i];
 		// Half known at least, so that both averages speak of the same ends.
 		if (class->cells[i].n * 2 < outcomes->ends_per_cell || class->cells[i].n * 2 < cell->n)

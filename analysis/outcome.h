@@ -16,7 +16,7 @@ struct analysis_outcomes {
 	struct analysis_outcome_cell {
 		double n;
 		double sum_counts[TELE_OUTCOME_COUNT];
-	} cells[ANALYSIS_CELLS];
+	} *cells; // owned; room for ANALYSIS_CELLS; NULL before the first end
 	uint32_t n_cells;
 	uint32_t ends_per_cell;
 	uint64_t n_ends;
@@ -28,7 +28,7 @@ struct analysis_class_outcomes {
 	struct analysis_class_cell {
 		double n;
 		double sum_y; // relative to first_y
-	} cells[ANALYSIS_CELLS];
+	} *cells; // owned; ANALYSIS_CELLS of them; NULL before the first known end
 	double first_y, last_y;
 	bool has_y, has_fallen;
 	// What each candidate left behind since the end before, for classes that
@@ -68,6 +68,10 @@ struct analysis_by_outcome {
 };
 
 void analysis_outcomes_init(struct analysis_outcomes *outcomes);
+void analysis_outcomes_fini(struct analysis_outcomes *outcomes);
+
+// Those of a class start all zero, and are all zero again after this.
+void analysis_class_outcomes_fini(struct analysis_class_outcomes *class);
 
 // A candidate ended. Call analysis_class_outcomes_end for every class right
 // after it; `merged` tells them that cells were merged to make room.

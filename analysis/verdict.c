@@ -100,8 +100,10 @@ static bool have_outcomes(struct analysis_class_state *state)
 
 static void free_class(struct analysis_class_state *state)
 {
-	if (state->outcomes != &no_outcomes)
+	if (state->outcomes != &no_outcomes) {
+		analysis_class_outcomes_fini(state->outcomes);
 		free(state->outcomes);
+	}
 	if (state->tracks != no_tracks)
 		munmap(state->tracks, TRACKS_BYTES);
 	free(state);
@@ -176,8 +178,11 @@ int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes
 
 void analysis_verdicts_free(struct analysis_verdicts *engine)
 {
-	for (size_t i = 0; engine && i < engine->n_classes; i++)
+	if (!engine)
+		return;
+	for (size_t i = 0; i < engine->n_classes; i++)
 		free_class(engine->classes[i]);
+	analysis_outcomes_fini(&engine->outcomes);
 	free(engine);
 }
 
@@ -228,6 +233,7 @@ void analysis_verdicts_restart(struct analysis_verdicts *engine)
 	engine->has_last_row = engine->was_inside = engine->has_time = engine->has_candidates = false;
 	engine->n_timed_rows = 0;
 	memset(engine->pace, 0, sizeof(engine->pace));
+	analysis_outcomes_fini(&engine->outcomes);
 	analysis_outcomes_init(&engine->outcomes);
 	for (size_t i = 0; i < engine->n_classes; i++) {
 		struct analysis_class_state *state = engine->classes[i];
@@ -238,7 +244,7 @@ void analysis_verdicts_restart(struct analysis_verdicts *engine)
 			reset_track(&state->tracks[axis], axis);
 		}
 		if (state->outcomes != &no_outcomes)
-			memset(state->outcomes, 0, sizeof(*state->outcomes));
+			analysis_class_outcomes_fini(state->outcomes);
 		state->is_growing = false;
 		state->turned_at_row = 0;
 		state->turned_at_s = NAN;

@@ -234,8 +234,9 @@ static int blame(struct series_rng *rng, size_t n, unsigned leak, unsigned noise
 	struct analysis_by_outcome split;
 	double share = 0.2 + 0.2 * series_uniform(rng), level = 0, before = 0;
 
+	analysis_outcomes_fini(&outcomes);
+	analysis_class_outcomes_fini(&class);
 	analysis_outcomes_init(&outcomes);
-	class = (struct analysis_class_outcomes){.has_y = false};
 	for (size_t i = 0; i < n; i++) {
 		bool merged, failed = series_uniform(rng) < share;
 		unsigned outcome = failed ? TELE_OUTCOME_FAILED
