@@ -454,7 +454,11 @@ int tele_attach_latest(struct tele_attach *attach, uint64_t *ret_row, size_t cap
 	} else if (!failed && (!is_alive || lacks_text(attach, ret_row, *ret_n_fields))) {
 		take_open(attach, ret_row, capacity, ret_n_fields, ret_seq);
 	}
-	tele_open_rows_trim(&attach->open);
+	// A dead one tells nothing new, and need not be asked again.
+	if (is_alive)
+		tele_open_rows_trim(&attach->open);
+	else
+		tele_open_rows_free(&attach->open);
 	if (failed)
 		return tele_fail(ret_error, failed, "latest row of %s: %s", attach->path,
 				 tele_strerror(failed));

@@ -20,6 +20,7 @@ struct item {
 	struct tele_source *ring;    // followed
 	struct tele_source *retired; // a ring that failed: models point at its instance
 	bool is_told, is_asked;	     // the row of this refresh was asked for
+	bool is_last;		     // it was asked for after the process had died
 	bool is_found;		     // by this refresh
 	bool is_moved;		     // the instance that was told has gone, another has come
 	bool is_refused;	     // could not be followed; the latest row will do
@@ -81,6 +82,7 @@ static int next_of_latest(struct mon_live *live, struct item *item, struct tele_
 	uint64_t seq = 0;
 	if (!item->is_told) {
 		item->is_told = true;
+		item->is_last = false;
 		item->state = instance->state;
 		item->lost = instance->lost;
 		item->n_fields = instance->schema->n_fields;
@@ -102,9 +104,11 @@ static int next_of_latest(struct mon_live *live, struct item *item, struct tele_
 		*ret_record = record;
 		return 1;
 	}
-	if (item->is_asked)
+	// The last row of a dead process stays what it is.
+	if (item->is_asked || (item->is_last && !tele_state_is_alive(instance->state)))
 		return 0;
 	item->is_asked = true;
+	item->is_last = !tele_state_is_alive(instance->state);
 	if (tele_attach_latest(item->attach, live->row, TELE_FIELDS_MAX, &n_fields, &seq, NULL) ||
 	    seq == item->seq)
 		return 0;
