@@ -30,7 +30,7 @@ class Terminal:
             if name not in environment:
                 env.pop(name, None)
         self.run("-f", "/dev/null", "-u", "new-session", "-d", "-x", str(width), "-y", str(height), "sh", "-i", env=env)
-        case.addCleanup(self.close)
+        case.terminals.append(self)
         self.wait(r"\$")
 
     def run(self, *words, check=True, **options):
@@ -99,7 +99,13 @@ class Terminal:
 class Monitor(Case):
     def setUp(self):
         super().setUp()
-        self.scripts = []
+        self.scripts, self.terminals = [], []
+
+    def tearDown(self):
+        # Before the folder with their sockets goes.
+        for terminal in self.terminals:
+            terminal.close()
+        super().tearDown()
 
     def program(self, label, **environment):
         script = Script(self, ROLLCALL_LABEL=label, **environment)
