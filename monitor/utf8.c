@@ -98,6 +98,8 @@ bool mon_char_is_safe(uint32_t ch)
 		{0xfffe, 0xffff},	{0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 		{0x10ffff, UINT32_MAX},
 	};
+	if (ch >= 0x20 && ch < 0x7f)
+		return true;
 	for (size_t i = 0; i < TELE_ARRAY_LEN(unsafe); i++)
 		if (ch >= unsafe[i].first && ch <= unsafe[i].last)
 			return false;
