@@ -167,7 +167,7 @@ $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TEST
 
 # The proof: tests/proof stands in for the publisher's thread, the rest of the
 # writer and the reader are the real ones; but for the mutants', where stores of
-# the writer go through tests/proof/mutants.h.
+# the writer go through tests/proof/mutant_store.h.
 PROOF_OBJ := $(call obj,$(wildcard tests/proof/*.c) tests/support/ring_fixture.c $(TELE_SRC) \
 	$(addprefix libtelemetry/publish/,segment_create.c settings.c slots.c))
 RING_OBJ := $(call obj,libtelemetry/publish/ring.c libtelemetry/publish/ring_commit.c)
@@ -181,7 +181,7 @@ $(filter $(O)/tests/test_proof_%,$(TESTS)): $(O)/tests/test_proof_%: $(O)/tests/
 $(MUTANT_OBJ): $(O)/mutants/%.o: %.c
 	$(call say,CC,$< with mutants)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) -include tests/proof/mutants.h -c $< -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) -include tests/proof/mutant_store.h -c $< -o $@
 
 # Programs for the black-box tests: they know the public header only.
 $(O)/tests/prog/%: tests/prog/%.c libtelemetry/rollcall.h

@@ -4,7 +4,6 @@
 // docs/proof.md. Whole with ROLLCALL_TEST_MODE=soak; a part that takes seconds
 // else, the same one each time.
 
-#include "libtelemetry/fence.h"
 #include "tests/proof/stepped.h"
 #include "tests/proof/watched.h"
 
@@ -51,6 +50,7 @@ static void a_writer_killed_at_any_instruction_leaves_all_it_committed(void **st
 		.seal_every = by_mode(17, 17, 29),
 		.stride = by_mode(64, 64, 8),
 		.is_whole = by_mode(0, 0, 1),
+		.stops_at_words = by_mode(0, 0, 1),
 	};
 	proof_kill(tmpfs(), &plan, &sum);
 	tell("killed", &sum);
@@ -111,17 +111,10 @@ static void a_process_that_exits_between_two_looks_was_not_killed(void **state)
 		fail_msg("%s", sum.wrong);
 }
 
-// Instrumented code takes too many steps, and its own signals and preads.
-#if defined(__SANITIZE_ADDRESS__) || defined(TELE_THREAD_SANITIZER)
-#define IS_INSTRUMENTED 1
-#else
-#define IS_INSTRUMENTED 0
-#endif
-
 static int skip_where_instrumented(void **state)
 {
 	(void)state;
-	if (IS_INSTRUMENTED)
+	if (PROOF_IS_INSTRUMENTED)
 		skip();
 	return 0;
 }

@@ -6,6 +6,8 @@
 
 #include "script.h"
 
+#include "mutants.h"
+
 #include "libtelemetry/publish/process.h"
 #include "libtelemetry/publish/publisher.h"
 
@@ -78,9 +80,13 @@ static void claim(struct proof_script *script)
 		script->around(script, false);
 	assert_int_equal(tele_slot_claim(&slot, TELE_EVENT_MARK, ticket, ticket * 3, FILL_TEXT), 0);
 	uint64_t *values = tele_slot_section(&slot, TELE_SECTION_CENSUS, TELE_NO_INSTANCE, n_values);
+	bool is_early = proof_get_mutant() == PROOF_SLOT_MARKED_EARLY;
+	if (is_early)
+		tele_slot_publish(&slot);
 	for (uint32_t i = 0; i < n_values; i++)
 		values[i] = boundary_value(ticket, i);
-	tele_slot_publish(&slot);
+	if (!is_early)
+		tele_slot_publish(&slot);
 	note_call(script, 1, 0);
 	if (script->around)
 		script->around(script, true);
@@ -114,7 +120,7 @@ static void drain(struct proof_script *script)
 				       .text = (const char *)(slot + TELE_SLOT_TEXT),
 				       .text_len = slot[TELE_SLOT_TEXT_LEN],
 				       .row = ring->row,
-				       .drained = ticket + 1,
+				       .drained = ticket + (proof_get_mutant() != PROOF_DRAINED_LATE),
 			       });
 	script->after[script->n_calls].n_drained++;
 	if (script->around)

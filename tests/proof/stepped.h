@@ -6,9 +6,23 @@
 #ifndef TESTS_PROOF_STEPPED_H
 #define TESTS_PROOF_STEPPED_H
 
+#include "libtelemetry/fence.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+// Instrumented code takes too many steps, and brings a pread of its own.
+#if defined(__SANITIZE_ADDRESS__) || defined(TELE_THREAD_SANITIZER)
+#define PROOF_IS_INSTRUMENTED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PROOF_IS_INSTRUMENTED 1
+#endif
+#endif
+#if !defined(PROOF_IS_INSTRUMENTED)
+#define PROOF_IS_INSTRUMENTED 0
+#endif
 
 struct proof_stepped {
 	pid_t pid;

@@ -25,7 +25,6 @@
 
 #define BASES 4	 // how many calls ago a reader may have begun
 #define SLOTS_WATCHED 64
-#define CALLS_OF_READER_MAX 40
 
 // One run that is watched.
 struct watch {
@@ -38,7 +37,11 @@ struct watch {
 	uint8_t *bases[BASES]; // as it was some calls ago, in turn
 	struct proof_found *found, *followed, *glanced;
 	struct tele_source *follower;
-	uint64_t first_before, glance_before;
+	struct tele_attach *recorder, *glancer; // as those do that take blocks, or the latest row only
+	uint64_t kept_end;		       // after the last block that the recorder took
+	bool is_handed_over;		       // the last change was in a chunk's header
+	uint64_t first_before;
+	uint64_t opening_words; // that attaching reads
 };
 
 static struct proof_stage *stage_of_child; // NULL where nobody is stepped
@@ -123,7 +126,11 @@ static bool catch_up(struct watch *watch, uint64_t offset, size_t n_bytes)
 static bool has_changed(struct watch *watch)
 {
 	const struct tele_layout *layout = &watch->script->ring->file.layout;
-	bool changed = catch_up(watch, layout->control_offset, 8 * (TELE_CONTROL_DRAINED + 1));
+	watch->is_handed_over = catch_up(watch, layout->chunk_offset, TELE_CHUNK_HEADER_BYTES);
+	watch->is_handed_over |=
+		catch_up(watch, layout->chunk_offset + layout->chunk_bytes, TELE_CHUNK_HEADER_BYTES);
+	bool changed = watch->is_handed_over;
+	changed |= catch_up(watch, layout->control_offset, 8 * (TELE_CONTROL_DRAINED + 1));
 	changed |= catch_up(watch, layout->chunk_offset, 2 * layout->chunk_bytes);
 	for (unsigned i = 0; i < 2; i++)
 		changed |= catch_up(watch, layout->latest_offset + i * layout->latest_slot_bytes, 4096);
@@ -200,13 +207,72 @@ static const char *read_on(struct watch *watch)
 	return NULL;
 }
 
-// By readers that began some calls ago and were stopped before their i-th read.
-static const char *read_late(struct watch *watch)
+// The first record of the open chunk: all before it is sealed.
+static uint64_t open_since(const struct watch *watch)
+{
+	const struct tele_layout *layout = &watch->script->ring->file.layout;
+	const uint64_t *chunks[2];
+	for (unsigned i = 0; i < 2; i++)
+		chunks[i] = (const uint64_t *)(const void *)(watch->seen + layout->chunk_offset + i * layout->chunk_bytes);
+	return chunks[chunks[1][TELE_CHUNK_EPOCH] > chunks[0][TELE_CHUNK_EPOCH]][TELE_CHUNK_FIRST_SEQ];
+}
+
+// A recorder that wants sealed blocks alone, beside a living writer.
+static const char *read_blocks(struct watch *watch)
+{
+	const uint8_t *block;
+	size_t n_bytes;
+	bool is_provisional;
+	uint64_t from, to;
+	struct tele_block_header header;
+	struct proof_served served = {.before = watch->seen, .after = watch->seen};
+	int got;
+	proof_serve(&served);
+	while ((got = tele_attach_next_block(watch->recorder, false, &block, &n_bytes, &is_provisional, &from, &to,
+					     NULL)) > 0) {
+		if (tele_block_check(block, n_bytes, &header) < 0)
+			return "a torn block";
+		if (watch->kept_end && header.first_seq != watch->kept_end)
+			return "a block lost beside the writer";
+		watch->kept_end = header.first_seq + header.n_rows + header.n_events;
+	}
+	proof_serve(NULL);
+	if (open_since(watch) > watch->kept_end)
+		return "a sealed block that does not come";
+	return got < 0 ? "an error" : NULL;
+}
+
+// The latest row, by readers that began some calls ago and were stopped before
+// their i-th read.
+static const char *glance_late(struct watch *watch)
+{
+	const char *wrong = NULL;
+	for (unsigned b = 0; b < BASES && !wrong; b++) {
+		struct proof_served served = {.before = watch->bases[b], .after = watch->seen, .by_call = true};
+		for (uint64_t i = 0; i < 5 && !wrong; i++) {
+			uint32_t n_fields;
+			served.switch_at = i;
+			served.calls = served.words = 0;
+			watch->glanced->last_row_seq = 0;
+			proof_serve(&served);
+			if (tele_attach_latest(watch->glancer, watch->glanced->row, TELE_FIELDS_MAX, &n_fields,
+					       &watch->glanced->last_row_seq, NULL) == 0)
+				watch->glanced->n_fields = n_fields;
+			proof_serve(NULL);
+			wrong = proof_check_latest(watch->script, watch->glanced);
+		}
+	}
+	return wrong;
+}
+
+// What is open, likewise: stopped before each read, or at each word.
+static const char *read_late(struct watch *watch, bool by_call)
 {
 	for (unsigned b = 0; b < BASES; b++) {
-		struct proof_served served = {.before = watch->bases[b], .after = watch->seen, .by_call = true};
-		uint64_t n_calls = CALLS_OF_READER_MAX;
-		for (uint64_t i = 3; i < n_calls && i < CALLS_OF_READER_MAX; i++) {
+		struct proof_served served = {.before = watch->bases[b], .after = watch->seen, .by_call = by_call};
+		// Up to the control page nothing is open yet.
+		uint64_t i = by_call ? 2 : watch->opening_words;
+		for (uint64_t end = UINT64_MAX; i < end; i++) {
 			served.switch_at = i;
 			served.calls = served.words = 0;
 			memset(watch->found, 0, offsetof(struct proof_found, row));
@@ -218,7 +284,7 @@ static const char *read_late(struct watch *watch)
 			watch->sum->n_torn++;
 			if (wrong)
 				return wrong;
-			n_calls = served.calls;
+			end = by_call ? served.calls : served.words;
 		}
 	}
 	return NULL;
@@ -231,8 +297,14 @@ static void check(struct watch *watch)
 	const char *wrong = read_dead(watch);
 	if (!wrong)
 		wrong = read_on(watch);
+	if (!wrong)
+		wrong = read_blocks(watch);
+	if (!wrong)
+		wrong = glance_late(watch);
 	if (!wrong && sum->n_states % watch->plan->stride == 0)
-		wrong = read_late(watch);
+		wrong = read_late(watch, true);
+	if (!wrong && watch->is_handed_over && watch->plan->stops_at_words)
+		wrong = read_late(watch, false);
 	if (!wrong)
 		return;
 	sum->wrong = wrong;
@@ -274,7 +346,10 @@ static void open_watch(struct watch *watch, const char *parent)
 
 static void close_watch(struct watch *watch)
 {
+	proof_serve(NULL);
 	tele_source_close(watch->follower);
+	tele_attach_close(watch->recorder);
+	tele_attach_close(watch->glancer);
 	proof_stepped_kill(&watch->stepped);
 	munmap(watch->stage, 4096);
 	for (unsigned i = 0; i < BASES; i++)
@@ -286,13 +361,19 @@ static void close_watch(struct watch *watch)
 	proof_script_free(watch->script);
 }
 
-static void start_follower(struct watch *watch)
+static void start_readers(struct watch *watch)
 {
 	struct tele_attach *attach;
+	const char *path = watch->script->ring->file.path;
 	struct proof_served served = {.before = watch->seen, .after = watch->seen};
 	proof_serve(&served);
-	assert_int_equal(tele_attach_open(watch->script->ring->file.path, &attach, NULL), 0);
+	assert_int_equal(tele_attach_open(path, &attach, NULL), 0);
 	assert_int_equal(tele_ring_source_open(attach, false, &watch->follower, NULL), 0);
+	assert_int_equal(tele_attach_open(path, &watch->recorder, NULL), 0);
+	served.words = 0;
+	assert_int_equal(tele_attach_open(path, &watch->glancer, NULL), 0);
+	watch->opening_words = served.words;
+	watch->kept_end = control_of(watch, TELE_CONTROL_TAIL) == 0; // the first, or whichever
 	proof_serve(NULL);
 }
 
@@ -301,7 +382,7 @@ void proof_kill(const char *parent, const struct proof_plan *plan, struct proof_
 	struct watch watch = {.plan = plan, .sum = sum};
 	int status;
 	open_watch(&watch, parent);
-	start_follower(&watch);
+	start_readers(&watch);
 	check(&watch);
 	while (!sum->wrong && proof_stepped_run(&watch.stepped, &status)) {
 		size_t bytes = watch.script->ring->file.layout.segment_bytes;

@@ -17,6 +17,7 @@ struct proof_plan {
 	uint64_t stride;      // 1: every state, word and instruction; else every so-manieth
 	bool is_noisy;
 	bool is_whole; // encoding is stepped, too
+	bool stops_at_words; // proof_kill: readers that began earlier, at hand-overs
 	bool by_call;  // proof_lap: k counts system calls, not instructions
 };
 
