@@ -27,8 +27,8 @@ static const char *const texts[] = {
 // - ROWS_BEFORE_LATEST: a count says nothing of other words.
 // - EPOCH_KEPT: no frame is overwritten before the new epoch is there; and who
 //   reads `used` of the old chunk and `first seq` of the new one finds a hole
-//   before it, and looks again. Where stores are seen in another order it is not
-//   harmless: tests/proof/weak.py finds torn frames.
+//   before it, and looks again. Where stores are seen in another order there is
+//   no such promise: tests/proof/weak.py.
 static bool is_harmless(enum proof_mutant mutant)
 {
 	return mutant == PROOF_NONE || mutant == PROOF_ROWS_BEFORE_LATEST || mutant == PROOF_EPOCH_KEPT;

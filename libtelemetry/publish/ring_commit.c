@@ -146,7 +146,8 @@ static void publish_latest(struct tele_ring *ring, const uint64_t *row, uint64_t
 	tele_ring_store_bytes(ring, offset + 8, &n_fields, 8);
 	tele_ring_store_bytes(ring, offset + 16, row, 8 * (size_t)n_fields);
 	tele_ring_store_word(ring, offset, seq);
-	tele_ring_control(ring, TELE_CONTROL_LATEST, seq * 2 + slot);
+	// Who sees it early finds the slot cleared, and looks again.
+	tele_ring_note(ring, TELE_CONTROL_LATEST, seq * 2 + slot);
 }
 
 // Copies the frames behind the committed ones and makes them visible.

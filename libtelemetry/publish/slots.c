@@ -11,6 +11,7 @@
 #include "publisher.h"
 
 #include "../collector.h"
+#include "../fence.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -91,7 +92,7 @@ int tele_slot_claim(struct tele_slot *ret_slot, uint32_t type, uint64_t subject,
 			return -EAGAIN;
 		}
 	} while (!atomic_compare_exchange_weak_explicit(claimed, &ticket, ticket + 1,
-							memory_order_acq_rel, memory_order_relaxed));
+							memory_order_relaxed, memory_order_relaxed));
 	uint8_t *base = atomic_load_explicit(&slots_base, memory_order_relaxed) +
 			(ticket % TELE_SLOTS) * TELE_SLOT_BYTES;
 	uint64_t *words = (uint64_t *)(void *)base;
@@ -147,8 +148,13 @@ uint64_t tele_slots_drained(void)
 bool tele_slots_are_drained(void)
 {
 	uint8_t *control = atomic_load_explicit(&control_base, memory_order_relaxed);
-	return !control || tele_slots_drained() == atomic_load_explicit(word_at(control, TELE_CONTROL_CLAIMED),
-									memory_order_acquire);
+	if (!control)
+		return true;
+	// What was collected before was there before this looks: who counted on
+	// had claimed by then.
+	tele_fence_acquire();
+	return tele_slots_drained() ==
+	       atomic_load_explicit(word_at(control, TELE_CONTROL_CLAIMED), memory_order_relaxed);
 }
 
 void tele_slots_pop(void)
@@ -175,7 +181,7 @@ const uint64_t *tele_slots_front(void)
 	for (;;) {
 		uint64_t ticket = tele_slots_drained();
 		uint64_t claimed =
-			atomic_load_explicit(word_at(control, TELE_CONTROL_CLAIMED), memory_order_acquire);
+			atomic_load_explicit(word_at(control, TELE_CONTROL_CLAIMED), memory_order_relaxed);
 		if (ticket == claimed)
 			return NULL;
 		uint8_t *base = atomic_load_explicit(&slots_base, memory_order_relaxed) +
