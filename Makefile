@@ -56,6 +56,7 @@ TELE_SRC := $(wildcard libtelemetry/*.c)
 PUBLISH_SRC := $(wildcard libtelemetry/publish/*.c)
 CENSUS_SRC := $(wildcard census/*.c)
 ALLOC_SRC := $(wildcard alloc/*.c)
+CUDA_SRC := $(wildcard census/cuda/*.c)
 ANALYSIS_SRC := $(wildcard analysis/*.c)
 MONITOR_SRC := $(wildcard monitor/*.c)
 RECORDER_SRC := $(wildcard recorder/*.c)
@@ -64,13 +65,15 @@ CLI_SRC := $(wildcard cli/*.c)
 obj = $(patsubst %.c,$(O)/%.o,$(1))
 LIB_OBJ := $(call obj,$(TELE_SRC) $(PUBLISH_SRC) $(CENSUS_SRC))
 ALLOC_OBJ := $(call obj,$(ALLOC_SRC))
+CUDA_OBJ := $(call obj,$(CUDA_SRC))
 TOOL_OBJ := $(call obj,$(ANALYSIS_SRC) $(MONITOR_SRC) $(RECORDER_SRC))
 CLI_OBJ := $(call obj,$(CLI_SRC))
 
 SO := $(O)/librollcall.so.0
 ALLOC_SO := $(if $(ALLOC_SRC),$(O)/librollcall-alloc.so)
 TILESEARCH := $(O)/tilesearch
-PROGRAMS := $(SO) $(O)/librollcall.a $(ALLOC_SO) $(if $(CLI_SRC),$(O)/rollcall) \
+CUDA_SO := $(O)/librollcall-cuda.so
+PROGRAMS := $(SO) $(O)/librollcall.a $(ALLOC_SO) $(CUDA_SO) $(if $(CLI_SRC),$(O)/rollcall) \
 	$(if $(wildcard examples/tilesearch/*.c),$(TILESEARCH))
 
 TESTS := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/test_*.c))
@@ -104,7 +107,7 @@ help:
 ## make docs       makes docs/fields.md and the man page anew
 ## make clean      removes build/
 
-$(call obj,$(TELE_SRC) $(PUBLISH_SRC) $(CENSUS_SRC) $(ALLOC_SRC)): CFLAGS_ALL += $(PRELOAD_CFLAGS)
+$(call obj,$(TELE_SRC) $(PUBLISH_SRC) $(CENSUS_SRC) $(ALLOC_SRC) $(CUDA_SRC)): CFLAGS_ALL += $(PRELOAD_CFLAGS)
 
 $(O)/%.o: %.c
 	$(call say,CC,$<)
@@ -133,6 +136,12 @@ $(O)/librollcall-alloc.so: $(ALLOC_LINKED) $(SO) alloc/alloc.map
 	$(Q)$(CC) -shared -Wl,-soname,librollcall-alloc.so -Wl,--version-script,alloc/alloc.map \
 		$(LDFLAGS_ALL) -Wl,-rpath,'$$ORIGIN' $(ALLOC_LINKED) $(SO) -o $@
 
+CUDA_LINKED := $(CUDA_OBJ) $(call obj,libtelemetry/error.c)
+$(CUDA_SO): $(CUDA_LINKED) $(SO) census/cuda.map
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,librollcall-cuda.so -Wl,-z,nodelete -Wl,-Bsymbolic \
+		-Wl,--version-script,census/cuda.map $(LDFLAGS_ALL) -Wl,-rpath,'$$ORIGIN' $(CUDA_LINKED) $(SO) -o $@
+
 # The command never publishes: it takes libtelemetry without its publisher.
 $(O)/rollcall: $(CLI_OBJ) $(TOOL_OBJ) $(call obj,$(TELE_SRC))
 	$(call say,LD,$@)
@@ -151,6 +160,42 @@ $(O)/tests/test_%: $(O)/tests/test_%.o $(TEST_SUPPORT) $(O)/libtools.a $(O)/libr
 $(O)/tests/test_census_%: $(O)/tests/test_census_%.o $(call obj,$(TELE_SRC) $(CENSUS_SRC))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LZ4_STATIC) -o $@
+
+# The fake CUDA driver, the same as earlier drivers (fewer names), and as NVML.
+# -Bsymbolic: it must not call itself by way of a preload.
+FAKE_OBJ := $(call obj,$(filter-out tests/fake/nvml.c,$(wildcard tests/fake/*.c)))
+FAKE_OLD := $(patsubst %,$(O)/fake/%/libcuda.so.1,11020 11080 12040 12080)
+FAKES := $(O)/fake/libcuda.so.1 $(FAKE_OLD) $(O)/fake/second/libcuda.so.1 $(O)/fake/libnvidia-ml.so.1
+FAKE_LINK = $(CC) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic $(LDFLAGS_ALL)
+$(O)/fake/libcuda.so.1 $(O)/fake/second/libcuda.so.1: $(FAKE_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FAKE_LINK) $(FAKE_OBJ) -o $@
+
+$(FAKE_OLD): $(O)/fake/%/libcuda.so.1: $(FAKE_OBJ) tests/fake/exports.def
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -F'[(), ]+' -v up_to=$* 'BEGIN { print "{ global: fake_*;" } \
+		/^FAKE_EXPORT/ && $$3 <= up_to { print $$4 ";" } END { print "local: *; };" }' \
+		tests/fake/exports.def > $(@D)/map
+	$(Q)$(FAKE_LINK) -Wl,--version-script,$(@D)/map $(FAKE_OBJ) -o $@
+
+$(O)/fake/libnvidia-ml.so.1: $(O)/tests/fake/nvml.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FAKE_LINK) $< -o $@
+
+# The CUDA census in one program with a publisher of the test's own; it loads
+# the fake driver. -rdynamic: its wrappers stand in front of the driver's names.
+CUDA_TESTED := $(CUDA_OBJ) $(call obj,$(TELE_SRC) $(CENSUS_SRC))
+$(O)/tests/test_cuda_%: $(O)/tests/test_cuda_%.o $(CUDA_TESTED) | $(FAKES)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic $< $(CUDA_TESTED) -lcmocka $(LZ4_STATIC) -ldl -lpthread -o $@
+CUDA_INCLUDE ?= $(wildcard /usr/local/cuda/include)
+$(O)/tests/test_cuda_abi.o: CFLAGS_ALL += $(addprefix -isystem ,$(CUDA_INCLUDE))
+$(O)/tests/test_cuda_abi: $(O)/tests/test_cuda_abi.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $< -lcmocka -o $@
 
 # Tests of the malloc keep their own, link ours by its inner names, count its
 # mappings and stand in for the publisher (tests/alloc_shim.h).
@@ -212,7 +257,7 @@ $(O)/bench/alloc/workloads: $(wildcard bench/alloc/*.[ch]) $(SO)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(CFLAGS) $(filter %.c,$^) -o $@ -Wl,--as-needed -L$(O) -lrollcall -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
-tests-built: $(PROGRAMS) $(TESTS) $(TEST_PROGS) $(REPLAYS) $(BENCHES)
+tests-built: $(PROGRAMS) $(FAKES) $(TESTS) $(TEST_PROGS) $(REPLAYS) $(BENCHES)
 
 deps:
 	$(Q)tools/deps
@@ -235,7 +280,7 @@ sanitize: deps
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined O=build-address-undefined tests-built
 	$(Q)tests/run --quick build-address-undefined
 	$(Q)$(MAKE) --no-print-directory SAN=thread O=build-thread tests-built
-	$(Q)tests/run --quick --match 'alloc|census|publisher|ring' build-thread
+	$(Q)tests/run --quick --match 'alloc|census|cuda|publisher|ring' build-thread
 
 lint: $(PROGRAMS)
 	$(Q)tools/lint $(O)
@@ -276,6 +321,7 @@ install: $(PROGRAMS)
 	install -m 755 $(SO) $(INSTALL_LIB)/
 	ln -sf librollcall.so.0 $(INSTALL_LIB)/librollcall.so
 	$(if $(ALLOC_SO),install -m 755 $(ALLOC_SO) $(INSTALL_LIB)/)
+	install -m 755 $(CUDA_SO) $(INSTALL_LIB)/
 	install -m 644 libtelemetry/rollcall.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 docs/rollcall.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -d $(DESTDIR)$(PREFIX)/share/rollcall
@@ -286,7 +332,7 @@ install: $(PROGRAMS)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/rollcall $(INSTALL_LIB)/librollcall.so.0 $(INSTALL_LIB)/librollcall.so \
-		$(INSTALL_LIB)/librollcall-alloc.so $(DESTDIR)$(PREFIX)/include/rollcall.h \
+		$(INSTALL_LIB)/librollcall-alloc.so $(INSTALL_LIB)/librollcall-cuda.so $(DESTDIR)$(PREFIX)/include/rollcall.h \
 		$(DESTDIR)$(PREFIX)/share/man/man1/rollcall.1 $(INSTALL_LIB)/pkgconfig/rollcall.pc \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/rollcall/,$(notdir $(SHARED)))
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The beginning in a process, the beginning in a forked child, and the frame
+// around every call. A child has no driver state of its own until it initialises
+// the driver itself, so it starts with nothing; a child of a raw fork, which
+// runs no handlers, is told by a page that the kernel wipes.
+
+#include "frame.h"
+#include "labels.h"
+#include "ledger.h"
+#include "lookup.h"
+#include "objects.h"
+#include "place.h"
+#include "report.h"
+
+#include "../driver.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../libtelemetry/banned.h"
+
+_Thread_local struct cuda_thread cuda_self;
+
+static _Atomic uint32_t threads;
+static _Atomic uint32_t always = 1; // where there is no page to be wiped
+static _Atomic uint32_t *is_ours = &always;
+
+// ---- Calls ------------------------------------------------------------------------
+
+static void forget_parent(void)
+{
+	cuda_self = (struct cuda_thread){.depth = cuda_self.depth};
+	cuda_ledger_reset();
+	cuda_places_reset();
+	cuda_report_reset();
+	atomic_store_explicit(is_ours, 1, memory_order_relaxed);
+}
+
+// In a child whose fork nobody told us of: other threads may have held locks.
+static void find_ourselves_forked(void)
+{
+	cuda_ledger_renew_locks();
+	cuda_places_renew_lock();
+	forget_parent();
+}
+
+void *cuda_begin(enum cuda_row row, const void *caller, bool *ret_is_counted)
+{
+	struct cuda_thread *self = &cuda_self;
+	bool is_driver;
+	*ret_is_counted = false;
+	void *function = cuda_driver_function(row, caller, &is_driver);
+	if (!function || !is_driver || self->depth > 0 || cuda_is_off() || cuda_is_inside_driver(caller))
+		return function;
+	if (TELE_UNLIKELY(!atomic_load_explicit(is_ours, memory_order_relaxed)))
+		find_ourselves_forked();
+	if (TELE_UNLIKELY(self->number == 0))
+		self->number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
+	cuda_note_called(row);
+	cuda_count_call(self->number);
+	self->caller = caller;
+	self->depth = 1;
+	*ret_is_counted = true;
+	return function;
+}
+
+unsigned cuda_end(unsigned result)
+{
+	cuda_self.depth = 0;
+	if (TELE_UNLIKELY(result != CUDA_OK)) {
+		cuda_tally(CUDA_FAILURES);
+		atomic_store_explicit(&cuda_last_failure, result, memory_order_relaxed);
+	}
+	return result;
+}
+
+unsigned cuda_absent(enum cuda_row row)
+{
+	return row == CUDA_ROW_cuInit ? CUDA_NO_DEVICE : CUDA_NOT_INITIALIZED;
+}
+
+// ---- fork ---------------------------------------------------------------------------
+
+static void before_fork(void)
+{
+	cuda_places_lock();
+	cuda_ledger_lock();
+}
+
+static void after_fork(void)
+{
+	cuda_ledger_unlock();
+	cuda_places_unlock();
+}
+
+static void after_fork_in_child(void)
+{
+	forget_parent();
+	after_fork();
+}
+
+static void make_wiped_page(void)
+{
+	long bytes = sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, (size_t)bytes, MADV_WIPEONFORK) < 0) {
+		munmap(page, (size_t)bytes);
+		return;
+	}
+	is_ours = page;
+	atomic_store_explicit(is_ours, 1, memory_order_relaxed);
+}
+
+// ---- The beginning ----------------------------------------------------------------------
+
+// Before constructors without a priority, so that a program's fork finds us ready.
+__attribute__((constructor(210))) static void start(void)
+{
+	const char *off = getenv("ROLLCALL");
+	cuda_find_dlsym();
+	if (off && strcmp(off, "off") == 0) {
+		cuda_lookup_off();
+		return;
+	}
+	cuda_labels_read(getenv("ROLLCALL_LABELS"));
+	make_wiped_page();
+	(void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
+	rollcall_driver_finder(cuda_object_find_pool);
+}

@@ -1,0 +1,863 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// The census equals the driver's own ledger, to the byte. Random calls of every
+// class go through the wrappers to the fake driver, some made to fail, and both
+// books are compared: after every call of one thread, and at rest after eight.
+
+#define ROLLCALL_BUILDING
+#include "../libtelemetry/rollcall.h"
+
+#include "../census/census.h"
+#include "../census/cuda/calls.h"
+#include "fake/fake.h"
+#include "support/fake_publisher.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/in_child.h"
+
+#define THREADS 8
+#define HELD 20 // of each class, per thread
+
+// The wrappers, as a client that is linked to the driver calls them.
+#define CUDA_CALL(symbol, base, version, variant, body, params, args) extern unsigned symbol params;
+#define CUDA_PASS(symbol, base, version, variant, params, args) extern unsigned symbol params;
+#define CUDA_OLD(symbol, base, version)
+#include "../census/cuda_calls.def"
+
+enum held {
+	PLAIN, MANAGED, ASYNC, HOST, REGISTERED, HANDLES, MAPPED, RESERVED, POOLS, ARRAYS, MIPMAPS,
+	MODULES, LIBRARIES, LINKS, EXTERNAL, IPC, BUFFERS, GREEN, CONTEXTS, PRIMARIES, MULTICAST, HELD_KINDS
+};
+
+static unsigned seen[HELD_KINDS]; // how many were ever held
+
+static void *driver;
+static fake_read_fn *read_ledger;
+static fake_read_process_fn *read_process;
+static fake_fail_next_fn *fail_next;
+static unsigned (*set_current)(void *);
+static unsigned (*stream_create)(void **, unsigned);
+static unsigned (*begin_capture)(void *, int);
+static unsigned (*end_capture)(void *, void **);
+static unsigned (*synchronize)(void);
+static unsigned (*from_green)(void **, void *);
+
+static void *get(const char *name)
+{
+	void *function = dlsym(driver, name);
+	CHECK(function != NULL);
+	return function;
+}
+
+static void open_driver(void)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	CHECK(n > 0);
+	path[n] = '\0';
+	*strrchr(path, '/') = '\0';
+	*strrchr(path, '/') = '\0';
+	memcpy(path + strlen(path), "/fake/libcuda.so.1", sizeof("/fake/libcuda.so.1"));
+	driver = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	CHECK(driver != NULL);
+	read_ledger = (fake_read_fn *)get("fake_read");
+	read_process = (fake_read_process_fn *)get("fake_read_process");
+	fail_next = (fake_fail_next_fn *)get("fake_fail_next");
+	*(void **)&set_current = get("cuCtxSetCurrent");
+	*(void **)&stream_create = get("cuStreamCreate");
+	*(void **)&begin_capture = get("cuStreamBeginCapture_v2");
+	*(void **)&end_capture = get("cuStreamEndCapture");
+	*(void **)&synchronize = get("cuCtxSynchronize");
+	*(void **)&from_green = get("cuCtxFromGreenCtx");
+	fake.keep_no_rows = true;
+	CHECK(cuInit(0) == 0);
+}
+
+// ---- Comparing -----------------------------------------------------------------
+
+static bool collect(const char *section, uint32_t instance, void *ret_record, size_t bytes)
+{
+	unsigned n = atomic_load(&fake.n_collectors);
+	for (unsigned i = 0; i < n; i++) {
+		const struct rollcall_collector *collector = &fake.collectors[i];
+		if (strcmp(collector->section, section) != 0 || collector->instance != instance)
+			continue;
+		memset(ret_record, 0xff, bytes);
+		collector->collect(collector->context, ret_record, (uint32_t)(bytes / 8));
+		return true;
+	}
+	memset(ret_record, 0, bytes);
+	return false;
+}
+
+#define SAME(name)                                                                               \
+	do {                                                                                     \
+		if (ours.name != theirs.name) {                                                  \
+			fprintf(stderr, "device %d: " #name " is %llu, the driver has %llu (%s)\n", \
+				device, (unsigned long long)ours.name,                           \
+				(unsigned long long)theirs.name, after);                         \
+			_exit(1);                                                                \
+		}                                                                                \
+	} while (0)
+
+static void compare(int device, const char *after)
+{
+	struct tele_driver_values ours;
+	struct fake_totals theirs;
+	struct rollcall_census census;
+	(void)collect("driver", (uint32_t)device, &ours, sizeof(ours));
+	read_ledger(device, &theirs);
+	SAME(linear_pools);
+	SAME(linear_bytes);
+	SAME(async_pools);
+	SAME(async_bytes);
+	SAME(vmm_pools);
+	SAME(vmm_bytes);
+	SAME(array_pools);
+	SAME(array_bytes);
+	SAME(managed_pools);
+	SAME(managed_bytes);
+	SAME(pinned_pools);
+	SAME(pinned_bytes);
+	SAME(registered_pools);
+	SAME(registered_bytes);
+	SAME(imported);
+	SAME(graph_allocations);
+	SAME(graph_bytes);
+	SAME(reserved_bytes);
+	SAME(memory_pools);
+	SAME(contexts);
+	SAME(green_contexts);
+	SAME(primary_active);
+	SAME(primary_references);
+	SAME(modules);
+	SAME(link_states);
+	// The census proper: pools, contexts and modules of the device.
+	(void)rollcall_census_snapshot(device, &census, sizeof(census));
+	if (rollcall_census_live_pools(&census) != ours.live_pools ||
+	    rollcall_census_live_pool_bytes(&census) != ours.live_bytes ||
+	    rollcall_census_unreleased_contexts(&census) != theirs.contexts ||
+	    rollcall_census_live_modules(&census) != theirs.modules) {
+		fprintf(stderr, "device %d: the census has %llu pools and %llu contexts (%s)\n", device,
+			(unsigned long long)rollcall_census_live_pools(&census),
+			(unsigned long long)rollcall_census_unreleased_contexts(&census), after);
+		_exit(1);
+	}
+	// What the driver takes for itself is what is left over.
+	uint64_t live = ours.linear_bytes + ours.async_bytes + ours.vmm_bytes + ours.array_bytes;
+	CHECK(theirs.used_bytes - live ==
+	      theirs.contexts * (64 << 20) + theirs.modules * (1 << 20) + theirs.slack_bytes);
+}
+
+static void compare_all(const char *after)
+{
+	struct fake_process theirs;
+	struct tele_cuda_values ours;
+	int device = -1;
+	compare(0, after);
+	compare(1, after);
+	CHECK(collect("cuda", 0, &ours, sizeof(ours)));
+	read_process(&theirs);
+	SAME(libraries);
+	SAME(multicast_objects);
+	SAME(multicast_bound_bytes);
+	CHECK(ours.untracked == 0 && ours.identity_mismatch == 0 && ours.foreign_libcuda == 0);
+}
+
+// ---- One thread's walk -------------------------------------------------------------
+
+struct thing {
+	uint64_t handle;
+	uint64_t extra; // bytes, device or another handle
+};
+
+struct walker {
+	uint64_t random;
+	unsigned failures;
+	bool is_alone; // owns primary contexts, resets and what others rely on
+	bool is_first; // compares for all
+	unsigned n[HELD_KINDS];
+	struct thing held[HELD_KINDS][HELD];
+	void *stream, *own;
+	int device;
+	bool is_capturing;
+	const char *last;
+};
+
+static uint64_t next(struct walker *w)
+{
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 7;
+	w->random ^= w->random << 17;
+	return w->random >> 11;
+}
+
+static void hold(struct walker *w, enum held kind, uint64_t handle, uint64_t extra)
+{
+	CHECK(w->n[kind] < HELD);
+	w->held[kind][w->n[kind]++] = (struct thing){handle, extra};
+	if (w->is_alone)
+		seen[kind]++;
+}
+
+static bool has_room(const struct walker *w, enum held kind)
+{
+	return w->n[kind] < HELD;
+}
+
+static struct thing *pick(struct walker *w, enum held kind)
+{
+	return w->n[kind] ? &w->held[kind][next(w) % w->n[kind]] : NULL;
+}
+
+static void drop(struct walker *w, enum held kind, struct thing *thing)
+{
+	*thing = w->held[kind][--w->n[kind]];
+}
+
+// What ends with a context is forgotten; some of it is freed once more, in vain.
+static void forget_context(struct walker *w)
+{
+	static const enum held ended[] = {PLAIN, MANAGED, ARRAYS, MIPMAPS, MODULES, LINKS, EXTERNAL};
+	for (size_t i = 0; i < sizeof(ended) / sizeof(ended[0]); i++)
+		w->n[ended[i]] = 0;
+	unsigned kept = 0;
+	for (unsigned i = 0; i < w->n[HOST]; i++)
+		if (w->held[HOST][i].extra) // cuMemHostAlloc stays
+			w->held[HOST][kept++] = w->held[HOST][i];
+	w->n[HOST] = kept;
+}
+
+#define P(handle) ((void *)(uintptr_t)(handle))
+
+// By address, since the call that fills it is an argument beside it.
+static void made(struct walker *w, enum held kind, unsigned result, const void *handle, uint64_t extra)
+{
+	uint64_t value;
+	memcpy(&value, handle, sizeof(value));
+	if (result == 0)
+		hold(w, kind, value, extra);
+	else
+		w->failures++;
+}
+
+static void make_memory(struct walker *w)
+{
+	unsigned long long address = 0;
+	size_t bytes = 1 + next(w) % 100000, pitch = 0;
+	void *pointer = NULL;
+	unsigned kind = (unsigned)next(w) % 6;
+	if (kind == 0 && has_room(w, PLAIN))
+		made(w, PLAIN, cuMemAlloc_v2(&address, bytes), &address, 0);
+	else if (kind == 1 && has_room(w, PLAIN))
+		made(w, PLAIN, cuMemAllocPitch_v2(&address, &pitch, bytes, 1 + next(w) % 9, 4), &address, 0);
+	else if (kind == 2 && has_room(w, MANAGED))
+		made(w, MANAGED, cuMemAllocManaged(&address, bytes, 1), &address, 0);
+	else if (kind == 3 && has_room(w, HOST))
+		made(w, HOST, cuMemAllocHost_v2(&pointer, bytes), &pointer, 0);
+	else if (kind == 4 && has_room(w, HOST))
+		made(w, HOST, cuMemHostAlloc(&pointer, bytes, 0), &pointer, 1);
+	else if (kind == 5 && has_room(w, REGISTERED)) {
+		uint64_t at = 0x10000 + next(w) % 64 * 4096 + (uintptr_t)w % 999 * 0x1000000;
+		made(w, REGISTERED, cuMemHostRegister_v2(P(at), bytes, 0), &at, 0);
+	}
+}
+
+static void free_memory(struct walker *w)
+{
+	struct thing *thing;
+	if ((thing = pick(w, PLAIN)) && next(w) % 2) {
+		if (cuMemFree_v2(thing->handle) == 0)
+			drop(w, PLAIN, thing);
+	} else if ((thing = pick(w, MANAGED)) && next(w) % 2) {
+		if (cuMemFree_v2(thing->handle) == 0)
+			drop(w, MANAGED, thing);
+	} else if ((thing = pick(w, HOST)) && next(w) % 2) {
+		if (cuMemFreeHost(P(thing->handle)) == 0)
+			drop(w, HOST, thing);
+	} else if ((thing = pick(w, REGISTERED))) {
+		if (cuMemHostUnregister(P(thing->handle)) == 0)
+			drop(w, REGISTERED, thing);
+	}
+	if (next(w) % 64 == 0)
+		(void)cuMemFree_v2(next(w) % 2 ? 0 : 0x1234);
+}
+
+static void use_pools(struct walker *w)
+{
+	struct thing *pool = pick(w, POOLS);
+	struct thing *thing = pick(w, ASYNC);
+	unsigned long long address = 0;
+	size_t bytes = 1 + next(w) % 100000;
+	bool on_legacy = next(w) % 2;
+	switch (next(w) % 10) {
+	case 0: {
+		const struct cuda_pool_props props = {.location = {next(w) % 8 ? 1 : 2, (int)(next(w) % 2)}};
+		void *made_pool;
+		if (has_room(w, POOLS) && cuMemPoolCreate((void *)&made_pool, (const void *)&props) == 0)
+			hold(w, POOLS, (uintptr_t)made_pool, 0);
+		break;
+	}
+	case 1:
+		if (pool && cuMemPoolDestroy(P(pool->handle)) == 0)
+			drop(w, POOLS, pool);
+		break;
+	case 2:
+		if (pool && w->is_alone)
+			(void)cuDeviceSetMemPool((int)(next(w) % 2), P(pool->handle));
+		break;
+	case 3:
+		if (pool && w->is_alone) {
+			const struct cuda_location location = {1, (int)(next(w) % 2)};
+			(void)cuMemSetMemPool((void *)(uintptr_t)&location, 1, P(pool->handle));
+		}
+		break;
+	case 4:
+		if (pool)
+			(void)cuMemPoolTrimTo(P(pool->handle), 0);
+		(void)synchronize();
+		break;
+	case 5:
+		if (has_room(w, ASYNC) && !w->is_capturing)
+			made(w, ASYNC, on_legacy ? cuMemAllocAsync(&address, bytes, NULL)
+						 : cuMemAllocAsync_ptsz(&address, bytes, w->stream),
+			     &address, 0);
+		break;
+	case 6:
+		if (pool && has_room(w, ASYNC) && !w->is_capturing)
+			made(w, ASYNC, on_legacy ? cuMemAllocFromPoolAsync(&address, bytes, P(pool->handle), NULL)
+						 : cuMemAllocFromPoolAsync_ptsz(&address, bytes,
+										P(pool->handle), w->stream),
+			     &address, 0);
+		break;
+	case 7:
+		if (thing && cuMemFreeAsync(thing->handle, NULL) == 0)
+			drop(w, ASYNC, thing);
+		break;
+	case 8:
+		if (thing && !w->is_capturing && cuMemFreeAsync_ptsz(thing->handle, w->stream) == 0)
+			drop(w, ASYNC, thing);
+		break;
+	default:
+		if (thing && cuMemFree_v2(thing->handle) == 0)
+			drop(w, ASYNC, thing);
+		break;
+	}
+}
+
+static void use_handles(struct walker *w)
+{
+	struct thing *thing = pick(w, HANDLES), *mapping = pick(w, MAPPED), *reserved = pick(w, RESERVED);
+	unsigned long long handle = 0, address = 0;
+	size_t bytes = (1 + next(w) % 8) << 21;
+	switch (next(w) % 8) {
+	case 0: {
+		const struct cuda_allocation_prop prop = {
+			.type = 1, .location = {next(w) % 8 ? 1 : 2, (int)(next(w) % 2)}};
+		if (has_room(w, HANDLES))
+			made(w, HANDLES, cuMemCreate(&handle, bytes, (const void *)&prop, 0), &handle, bytes);
+		break;
+	}
+	case 1:
+		if (thing && cuMemRelease(thing->handle) == 0)
+			drop(w, HANDLES, thing);
+		break;
+	case 2:
+		if (has_room(w, RESERVED))
+			made(w, RESERVED, cuMemAddressReserve(&address, bytes, 0, 0, 0), &address, bytes);
+		break;
+	case 3:
+		if (reserved && cuMemAddressFree(reserved->handle, reserved->extra) == 0)
+			drop(w, RESERVED, reserved);
+		break;
+	case 4:
+		if (thing && has_room(w, MAPPED)) {
+			address = 0x300000000000 + (uint64_t)(uintptr_t)w * 4096 + next(w) % 64 * (64 << 20);
+			if (cuMemMap(address, bytes, 0, thing->handle, 0) == 0)
+				hold(w, MAPPED, address, bytes);
+		}
+		break;
+	case 5:
+		if (mapping && cuMemUnmap(mapping->handle, mapping->extra) == 0)
+			drop(w, MAPPED, mapping);
+		break;
+	case 6:
+		if (mapping && has_room(w, HANDLES))
+			made(w, HANDLES, cuMemRetainAllocationHandle(&handle, P(mapping->handle)), &handle, 0);
+		break;
+	default:
+		if (has_room(w, HANDLES))
+			made(w, HANDLES, cuMemImportFromShareableHandle(&handle, NULL, 1), &handle, 0);
+		break;
+	}
+}
+
+static void use_multicast(struct walker *w)
+{
+	struct thing *thing = pick(w, MULTICAST);
+	unsigned long long handle = 0;
+	char prop[64] = {0};
+	switch (next(w) % 5) {
+	case 0:
+		if (has_room(w, MULTICAST))
+			made(w, MULTICAST, cuMulticastCreate(&handle, (const void *)prop), &handle, 0);
+		break;
+	case 1:
+		if (thing && cuMulticastBindMem(thing->handle, 0, 0, 0, 1 << 21, 0) == 0)
+			thing->extra++;
+		break;
+	case 2:
+		if (thing && cuMulticastBindAddr(thing->handle, 0, 0, 1 << 21, 0) == 0)
+			thing->extra++;
+		break;
+	case 3:
+		if (thing && thing->extra && cuMulticastUnbind(thing->handle, 0, 0, 1 << 21) == 0)
+			thing->extra--;
+		break;
+	default:
+		if (thing && cuMemRelease(thing->handle) == 0)
+			drop(w, MULTICAST, thing);
+		break;
+	}
+}
+
+static void use_arrays(struct walker *w)
+{
+	static const unsigned formats[] = {1, 2, 3, 8, 9, 10, 16, 32, 0xb0, 0xc1, 0xc5, 0xc6, 0xcb, 0x91};
+	struct thing *array = pick(w, ARRAYS), *mipmap = pick(w, MIPMAPS);
+	unsigned format = formats[next(w) % (sizeof(formats) / sizeof(formats[0]))];
+	const struct cuda_array flat = {1 + next(w) % 500, next(w) % 500, format, 1u << next(w) % 3};
+	const struct cuda_array_3d deep = {1 + next(w) % 100, next(w) % 50, next(w) % 20, format,
+					   1u << next(w) % 3, next(w) % 8 ? 0 : next(w) % 2 ? 0x40 : 0x80};
+	void *handle = NULL;
+	switch (next(w) % 5) {
+	case 0:
+		if (has_room(w, ARRAYS))
+			made(w, ARRAYS, cuArrayCreate_v2((void *)&handle, (const void *)&flat), &handle, 0);
+		break;
+	case 1:
+		if (has_room(w, ARRAYS))
+			made(w, ARRAYS, cuArray3DCreate_v2((void *)&handle, (const void *)&deep), &handle, 0);
+		break;
+	case 2:
+		if (has_room(w, MIPMAPS))
+			made(w, MIPMAPS, cuMipmappedArrayCreate((void *)&handle, (const void *)&deep, 3),
+			     &handle, 0);
+		break;
+	case 3:
+		if (array && cuArrayDestroy(P(array->handle)) == 0)
+			drop(w, ARRAYS, array);
+		break;
+	default:
+		if (mipmap && cuMipmappedArrayDestroy(P(mipmap->handle)) == 0)
+			drop(w, MIPMAPS, mipmap);
+		break;
+	}
+}
+
+static void use_code(struct walker *w)
+{
+	struct thing *module = pick(w, MODULES), *library = pick(w, LIBRARIES), *link = pick(w, LINKS);
+	void *handle = NULL;
+	switch (next(w) % 9) {
+	case 0:
+		if (has_room(w, MODULES))
+			made(w, MODULES, cuModuleLoadData((void *)&handle, "code"), &handle, 0);
+		break;
+	case 1:
+		if (has_room(w, MODULES))
+			made(w, MODULES, cuModuleLoadDataEx((void *)&handle, "code", 0, NULL, NULL),
+			     &handle, 0);
+		break;
+	case 2:
+		if (has_room(w, MODULES))
+			made(w, MODULES, cuModuleLoad((void *)&handle, next(w) % 8 ? "path" : NULL),
+			     &handle, 0);
+		break;
+	case 3:
+		if (module && cuModuleUnload(P(module->handle)) == 0)
+			drop(w, MODULES, module);
+		break;
+	case 4:
+		if (has_room(w, LIBRARIES))
+			made(w, LIBRARIES,
+			     cuLibraryLoadData((void *)&handle, "code", NULL, NULL, 0, NULL, NULL, 0),
+			     &handle, 0);
+		break;
+	case 5:
+		if (library) {
+			unsigned (*get_module)(void **, void *);
+			*(void **)&get_module = get("cuLibraryGetModule");
+			// A library's module cannot be unloaded: nothing changes.
+			if (get_module(&handle, P(library->handle)) == 0)
+				CHECK(cuModuleUnload(handle) != 0);
+		}
+		break;
+	case 6:
+		if (library && cuLibraryUnload(P(library->handle)) == 0)
+			drop(w, LIBRARIES, library);
+		break;
+	case 7:
+		if (has_room(w, LINKS))
+			made(w, LINKS, cuLinkCreate_v2(0, NULL, NULL, (void *)&handle), &handle, 0);
+		break;
+	default:
+		if (link && cuLinkDestroy(P(link->handle)) == 0)
+			drop(w, LINKS, link);
+		break;
+	}
+}
+
+static void use_others(struct walker *w)
+{
+	struct thing *external = pick(w, EXTERNAL), *ipc = pick(w, IPC), *buffer = pick(w, BUFFERS);
+	struct CUipcMemHandle_st handle = {{(char)(next(w) % 16 + 16 * ((uintptr_t)w % 8))}};
+	unsigned long long address = 0;
+	uint64_t descriptor[16] = {0, 4096};
+	void *memory = NULL;
+	switch (next(w) % 6) {
+	case 0:
+		if (has_room(w, EXTERNAL))
+			made(w, EXTERNAL, cuImportExternalMemory((void *)&memory, (const void *)descriptor),
+			     &memory, 0);
+		break;
+	case 1:
+		if (external && cuDestroyExternalMemory(P(external->handle)) == 0)
+			drop(w, EXTERNAL, external);
+		break;
+	case 2:
+		if (external && has_room(w, BUFFERS))
+			made(w, BUFFERS, cuExternalMemoryGetMappedBuffer(&address, P(external->handle),
+									 (const void *)descriptor),
+			     &address, 0);
+		break;
+	case 3:
+		if (buffer && cuMemFree_v2(buffer->handle) == 0)
+			drop(w, BUFFERS, buffer);
+		break;
+	case 4:
+		if (has_room(w, IPC) && w->is_alone)
+			made(w, IPC, cuIpcOpenMemHandle_v2(&address, handle, 1), &address, 0);
+		break;
+	default:
+		if (ipc && cuIpcCloseMemHandle(ipc->handle) == 0)
+			drop(w, IPC, ipc);
+		break;
+	}
+}
+
+static void use_graphs(struct walker *w)
+{
+	unsigned long long address = 0;
+	void *graph;
+	if (!w->is_capturing) {
+		w->is_capturing = begin_capture(w->stream, 0) == 0;
+		return;
+	}
+	if (cuMemAllocAsync(&address, 5000, w->stream) == 0) {
+		CHECK(cuMemFreeAsync(address, w->stream) == 0);
+		CHECK(next(w) % 2 || cuMemFree_v2(address) == 0);
+	}
+	if (next(w) % 4 == 0) {
+		CHECK(end_capture(w->stream, &graph) == 0);
+		w->is_capturing = false;
+		struct cuda_node node = {.type = 10, .alloc = {.pool = {.location = {1, 1}}, .bytes = 777}};
+		void *added;
+		(void)cuGraphAddNode_v2((void *)&added, graph, NULL, NULL, 0, (void *)&node);
+		(void)cuGraphAddMemAllocNode((void *)&added, graph, NULL, 0, (void *)&node.alloc);
+	}
+}
+
+// A fresh context of the walker's own, and a stream in it.
+static void settle(struct walker *w)
+{
+	w->is_capturing = false;
+	CHECK(cuCtxCreate_v2((void *)&w->own, 0, w->device) == 0);
+	CHECK(stream_create(&w->stream, 0) == 0);
+}
+
+static void use_contexts(struct walker *w)
+{
+	struct thing *green = pick(w, GREEN), *primary = pick(w, PRIMARIES), *other = pick(w, CONTEXTS);
+	int device = (int)(next(w) % 2);
+	void *context = NULL;
+	switch (next(w) % 10) {
+	case 0: // all that is made here ends
+		if (cuCtxDestroy_v2(w->own) == 0) {
+			forget_context(w);
+			w->device = device;
+			settle(w);
+		}
+		break;
+	case 1:
+		if (has_room(w, CONTEXTS) && w->n[CONTEXTS] < 8 &&
+		    cuCtxCreate_v4((void *)&context, NULL, 0, device) == 0)
+			hold(w, CONTEXTS, (uintptr_t)context, 0);
+		break;
+	case 2:
+		if (other && cuCtxDestroy_v2(P(other->handle)) == 0)
+			drop(w, CONTEXTS, other);
+		break;
+	case 3:
+		if (has_room(w, GREEN) && w->n[GREEN] < 4)
+			made(w, GREEN, cuGreenCtxCreate((void *)&context, NULL, device, 1), &context, 0);
+		break;
+	case 4:
+		if (green && cuGreenCtxDestroy(P(green->handle)) == 0)
+			drop(w, GREEN, green);
+		break;
+	case 5:
+		if (has_room(w, PRIMARIES))
+			made(w, PRIMARIES, cuDevicePrimaryCtxRetain((void *)&context, device), &context,
+			     (uint64_t)device);
+		break;
+	case 6:
+		if (primary && cuDevicePrimaryCtxRelease_v2((int)primary->extra) == 0)
+			drop(w, PRIMARIES, primary);
+		break;
+	case 7: // use it for a moment
+		if (primary) {
+			unsigned long long address = 0;
+			CHECK(set_current(P(primary->handle)) == 0);
+			if (cuMemAlloc_v2(&address, 4096) == 0 && next(w) % 2)
+				(void)cuMemFree_v2(address);
+			(void)cuModuleLoadData((void *)&context, "code");
+		}
+		break;
+	case 8:
+		if (green) {
+			unsigned long long address = 0;
+			CHECK(from_green(&context, P(green->handle)) == 0 && set_current(context) == 0);
+			(void)cuMemAlloc_v2(&address, 512);
+		}
+		break;
+	default:
+		if (w->is_alone)
+			(void)cuDevicePrimaryCtxReset_v2(device);
+		if (next(w) % 4 == 0 && cuCtxAttach((void *)&context, 0) == 0)
+			CHECK(cuCtxDetach(context) == 0);
+		break;
+	}
+	CHECK(set_current(w->own) == 0);
+}
+
+static void walk_one(struct walker *w)
+{
+	static void (*const uses[])(struct walker *) = {make_memory, free_memory, make_memory, free_memory,
+							use_pools,   use_pools,	  use_handles, use_multicast,
+							use_arrays,  use_code,	  use_others,  use_graphs};
+	static const char *const names[] = {"memory",  "memory", "memory",    "memory", "pools",  "pools",
+					    "handles", "multicast", "arrays", "code",	"others", "graphs"};
+	unsigned use = (unsigned)(next(w) % 13);
+	size_t size, total;
+	if (next(w) % 8 == 0 && use != 11)
+		fail_next((unsigned[]){2, 1, 999, 4}[next(w) % 4]);
+	w->last = use == 12 ? "contexts" : names[use];
+	if (use == 12) {
+		fail_next(0);
+		use_contexts(w);
+	} else {
+		uses[use](w);
+	}
+	fail_next(0);
+	if (next(w) % 16 == 0)
+		(void)cuMemGetInfo_v2(&size, next(w) % 2 ? &total : NULL);
+}
+
+static unsigned steps(unsigned alone)
+{
+	const char *text = getenv("ROLLCALL_CUDA_STEPS");
+	return text ? (unsigned)strtoul(text, NULL, 10) : alone;
+}
+
+IN_CHILD(the_census_equals_the_ledger_after_every_call)
+{
+	open_driver();
+	static struct walker w = {.random = 88172645463325252u, .is_alone = true};
+	settle(&w);
+	for (unsigned step = 0; step < steps(100000); step++) {
+		walk_one(&w);
+		compare_all(w.last);
+	}
+	CHECK(w.failures > 0);
+	for (unsigned kind = 0; kind < HELD_KINDS; kind++)
+		CHECK(seen[kind] > 0);
+}
+
+static pthread_barrier_t barrier;
+
+static void *walk(void *argument)
+{
+	struct walker *w = argument;
+	settle(w);
+	for (unsigned round = 0; round < 20; round++) {
+		for (unsigned step = 0; step < steps(400000) / THREADS / 20; step++)
+			walk_one(w);
+		pthread_barrier_wait(&barrier);
+		if (w->is_first)
+			compare_all("at rest");
+		pthread_barrier_wait(&barrier);
+	}
+	return NULL;
+}
+
+IN_CHILD(the_census_equals_the_ledger_at_rest_after_eight_threads)
+{
+	open_driver();
+	static struct walker walkers[THREADS];
+	pthread_t threads[THREADS];
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (unsigned i = 0; i < THREADS; i++) {
+		walkers[i] = (struct walker){.random = 77777777777u + i * 7919, .is_alone = false};
+		walkers[i].device = (int)(i % 2);
+		walkers[i].is_first = i == 0;
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, walk, &walkers[i]);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	compare_all("at the end");
+}
+
+static void *allocate_and_free(void *context)
+{
+	(void)context;
+	void *own;
+	CHECK(cuDevicePrimaryCtxRetain((void *)&own, 0) == 0 && set_current(own) == 0);
+	for (unsigned i = 0; i < 150; i++) {
+		unsigned long long address = 0;
+		CHECK(cuMemAlloc_v2(&address, 4096) == 0);
+		CHECK(cuMemFree_v2(address) == 0);
+	}
+	CHECK(cuDevicePrimaryCtxRelease_v2(0) == 0);
+	return NULL;
+}
+
+// The driver gives an address to one thread while the call of another that freed
+// it has not come back.
+IN_CHILD(an_address_that_comes_back_during_its_free_is_counted_once)
+{
+	pthread_t threads[THREADS];
+	struct tele_cuda_values cuda;
+	struct rollcall_census census;
+	setenv("FAKE_FREE_DELAY_US", "200", 1);
+	open_driver();
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, allocate_and_free, NULL);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	compare_all("at the end");
+	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.unknown_frees == 0);
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(census.unlabelled_pools_allocated == THREADS * 150 && census.pools_freed == THREADS * 150);
+}
+
+// A free after the driver has gone down fails and changes nothing.
+IN_CHILD(calls_after_the_driver_is_down_change_nothing)
+{
+	unsigned long long address = 0;
+	void *context;
+	open_driver();
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0 && cuMemAlloc_v2(&address, 4096) == 0);
+	((fake_deinitialize_fn *)get("fake_deinitialize"))();
+	CHECK(cuMemFree_v2(address) == 4 && cuCtxDestroy_v2(context) == 4);
+	struct rollcall_census census;
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(rollcall_census_live_pools(&census) == 1 && census.contexts_released == 0);
+}
+
+// A context that was made by a path no entry point shows, and its last release.
+IN_CHILD(a_hidden_primary_context_is_discovered_and_kept_while_it_is_active)
+{
+	unsigned long long address = 0;
+	struct tele_driver_values ours;
+	struct tele_cuda_values cuda;
+	struct rollcall_census census;
+	void *context;
+	open_driver();
+	uint64_t (*retain_hidden)(int);
+	*(void **)&retain_hidden = get("fake_retain_hidden");
+	CHECK(set_current(P(retain_hidden(1))) == 0);
+	CHECK(cuMemAlloc_v2(&address, 4096) == 0);
+	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.discovered_contexts == 1);
+	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.primary_active == 1 && ours.contexts == 1);
+	// Ours comes and goes; the hidden reference keeps the context and its memory.
+	CHECK(cuDevicePrimaryCtxRetain((void *)&context, 1) == 0 && cuDevicePrimaryCtxRelease_v2(1) == 0);
+	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.primary_active == 1 && ours.live_pools == 1);
+	CHECK(cuDevicePrimaryCtxRelease_v2(1) == 0);
+	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.primary_active == 0 && ours.live_pools == 0);
+	(void)rollcall_census_snapshot(1, &census, sizeof(census));
+	CHECK(census.contexts_created == 1 && census.contexts_released == 1);
+}
+
+// What has outlived eight closes has settled, and what is labelled never does.
+IN_CHILD(an_unlabelled_pool_settles_and_is_never_called_constant)
+{
+	unsigned long long old = 0, constant = 0, young = 0;
+	struct tele_driver_values ours;
+	struct rollcall_census census;
+	void *context;
+	open_driver();
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0);
+	rollcall_label_push(ROLLCALL_CONSTANT, 0);
+	CHECK(cuMemAlloc_v2(&constant, 3000) == 0);
+	rollcall_label_pop();
+	CHECK(cuMemAlloc_v2(&old, 1000) == 0);
+	for (unsigned i = 0; i < 7; i++)
+		CHECK(rollcall_owner_close(rollcall_owner_open(NULL)) == 0);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.settled_pools == 0);
+	CHECK(rollcall_owner_close(rollcall_owner_open(NULL)) == 0);
+	CHECK(cuMemAlloc_v2(&young, 500) == 0);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)));
+	CHECK(ours.settled_pools == 1 && ours.settled_bytes == 1000);
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(census.live_constant_pools == 1 && census.live_unlabelled_pools == 2);
+	// Labelled after the fact, it is settled no more.
+	CHECK(rollcall_label_ptr(P(old), ROLLCALL_WORKING, 0) == 1);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.settled_pools == 0);
+	CHECK(cuMemFree_v2(old) == 0 && cuMemFree_v2(young) == 0);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.settled_pools == 0 && ours.settled_bytes == 0);
+}
+
+// From the program's first own pool of a device on, its pools are its own, and
+// what the driver holds is in its section.
+IN_CHILD(a_program_that_records_its_own_pools_is_not_counted_twice)
+{
+	unsigned long long address = 0;
+	struct tele_driver_values ours;
+	struct rollcall_census census;
+	void *context;
+	open_driver();
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0 && cuMemAlloc_v2(&address, 4096) == 0);
+	rollcall_record_pool(0, address, ROLLCALL_WORKING, 4000);
+	CHECK(cuMemAlloc_v2(&address, 4096) == 0);
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(rollcall_census_live_pools(&census) == 1 && census.live_working_bytes == 4000);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)));
+	CHECK(ours.live_pools == 2 && ours.live_bytes == 8192);
+	CHECK(cuMemFree_v2(address) == 0);
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(rollcall_census_live_pools(&census) == 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_census_equals_the_ledger_after_every_call),
+		cmocka_unit_test(the_census_equals_the_ledger_at_rest_after_eight_threads),
+		cmocka_unit_test(an_address_that_comes_back_during_its_free_is_counted_once),
+		cmocka_unit_test(calls_after_the_driver_is_down_change_nothing),
+		cmocka_unit_test(a_hidden_primary_context_is_discovered_and_kept_while_it_is_active),
+		cmocka_unit_test(an_unlabelled_pool_settles_and_is_never_called_constant),
+		cmocka_unit_test(a_program_that_records_its_own_pools_is_not_counted_twice),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
