@@ -45,6 +45,27 @@ static uint64_t sum_labels(const struct tele_schema *schema, const uint64_t *row
 	return has_any ? sum : TELE_UNKNOWN;
 }
 
+// Of the devices whose use was observed: what everybody used then, less what the
+// driver holds for this process now.
+static struct analysis_signed unattributed(const struct tele_schema *schema, const uint64_t *row,
+					   uint32_t n_fields)
+{
+	struct analysis_signed rest = {0};
+	for (uint32_t i = 0; i < schema->n_fields; i++) {
+		const struct tele_field *field = &schema->fields[i];
+		if (field->builtin != TELE_ID_device_used_bytes)
+			continue;
+		uint64_t used = tele_schema_value(schema, TELE_ID_device_used_bytes, field->instance, row, n_fields);
+		uint64_t live = tele_schema_value(schema, TELE_ID_driver_live_bytes, field->instance, row, n_fields);
+		if (used > INT64_MAX || live > INT64_MAX)
+			continue;
+		rest.is_known = true;
+		if (__builtin_add_overflow(rest.value, (int64_t)used - (int64_t)live, &rest.value))
+			return (struct analysis_signed){0};
+	}
+	return rest;
+}
+
 void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields,
 			   struct analysis_derived *ret_derived)
 {
@@ -58,6 +79,7 @@ void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row
 	derived.unreleased_contexts =
 		analysis_difference(VALUE(contexts_created), VALUE(contexts_released));
 #undef VALUE
+	derived.unattributed = unattributed(schema, row, n_fields);
 	*ret_derived = derived;
 }
 
@@ -83,6 +105,7 @@ static const struct {
 	{"live_modules", AT(live_modules), true},
 	{"unreleased_contexts", AT(unreleased_contexts), true},
 	{"residual_huge_bytes", AT(residency.huge_bytes), true},
+	{"unattributed_bytes", AT(unattributed), true},
 #undef AT
 };
 

@@ -18,6 +18,7 @@ struct analysis_derived {
 	uint64_t live_pool_bytes;
 	struct analysis_signed live_modules;	    // loaded - unloaded
 	struct analysis_signed unreleased_contexts; // created - released: not a live count
+	struct analysis_signed unattributed;	    // devices' used - what this process holds there
 };
 
 void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields,

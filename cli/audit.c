@@ -6,6 +6,7 @@
 // own, which is printed; the difference is what happened in between, too.
 
 #include "commands.h"
+#include "devices.h"
 #include "pick.h"
 #include "text.h"
 
@@ -130,15 +131,19 @@ int cli_audit(const struct cli_call *call)
 		cli_fail_with(call, &error, "try again in a moment");
 		goto out;
 	}
+	const struct cli_reading devices = {instance, row, reading.n_fields};
 	analysis_books_read(reading.schema, row, reading.n_fields, &books);
-	if (!books.is_known) {
-		cli_fail(call, CLI_FAILED, "%s does not run on Rollcall's malloc; start it with `rollcall run -- CMD`",
+	if (books.is_known)
+		print_process(instance, &reading, &books);
+	if (cli_print_devices(&devices) == 0 && !books.is_known) {
+		cli_fail(call, CLI_FAILED,
+			 "%s runs neither on Rollcall's malloc nor on a counted CUDA driver; start it with "
+			 "`rollcall run -- CMD`",
 			 call->operands[0]);
 		goto out;
 	}
-	print_process(instance, &reading, &books);
 	status = cli_finish_output(call);
-	if (status == CLI_OK && !books.is_balanced)
+	if (status == CLI_OK && books.is_known && !books.is_balanced)
 		status = CLI_FAILED;
 out:
 	tele_attach_close(attach);

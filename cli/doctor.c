@@ -43,6 +43,7 @@ int cli_doctor(const struct cli_call *call)
 	cli_check_directory(&findings);
 	cli_check_kernel(&findings);
 	cli_check_programs(&findings);
+	cli_check_cuda(&findings);
 	cli_check_terminal(&findings);
 	printf("\n%u ok, %u warnings, %u failures\n", findings.n[CLI_HEALTHY], findings.n[CLI_WARNING],
 	       findings.n[CLI_FAILING]);

@@ -26,8 +26,12 @@ void cli_check_directory(struct cli_findings *findings);
 // System calls and files of the kernel that the publisher uses.
 void cli_check_kernel(struct cli_findings *findings);
 
-// The preload libraries, CUDA, and the library of `serve`.
+// The preload libraries, and the library of `serve`.
 void cli_check_programs(struct cli_findings *findings);
+
+// CUDA: the driver, its management library, the census of its calls, and the
+// self-report of each process that is seen.
+void cli_check_cuda(struct cli_findings *findings);
 
 void cli_check_terminal(struct cli_findings *findings);
 

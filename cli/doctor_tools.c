@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// Checks of what runs on the system: our libraries in other programs, CUDA, the
+// Checks of what runs on the system: our libraries in other programs, the
 // terminal.
 
 #include "doctor.h"
@@ -12,7 +12,6 @@
 
 #include "../monitor/monitor.h"
 
-#include <dlfcn.h>
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -40,10 +39,6 @@ void cli_check_programs(struct cli_findings *findings)
 	const char *off = getenv("ROLLCALL");
 	if (off && strcmp(off, "off") == 0)
 		cli_finding(findings, CLI_WARNING, "ROLLCALL=off", "nothing publishes; unset ROLLCALL");
-	if (has_library("libcuda.so.1"))
-		cli_finding(findings, CLI_HEALTHY, "CUDA", "libcuda.so.1 is there");
-	else
-		cli_finding(findings, CLI_HEALTHY, "CUDA", "not here, and not needed");
 	if (has_library(CLI_HTTP_LIBRARY))
 		cli_finding(findings, CLI_HEALTHY, "serve", CLI_HTTP_LIBRARY " is there");
 	else

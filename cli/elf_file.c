@@ -26,6 +26,7 @@ enum {
 	SECTIONS_MAX = 4096,
 	SYMBOLS_MAX = 1 << 20,
 	STRINGS_BYTES_MAX = 64 << 20,
+	NEEDS_MAX = 4096,
 };
 
 static bool read_at(int fd, void *buffer, size_t n_bytes, uint64_t offset)
@@ -74,27 +75,57 @@ static bool has_malloc(int fd, const Elf64_Shdr *symbols, const char *strings, s
 	return false;
 }
 
-static bool defines_malloc(int fd, const Elf64_Ehdr *header)
+// The strings of a section of symbols or of needs, or NULL. The caller frees.
+static char *read_strings(int fd, const Elf64_Ehdr *header, const Elf64_Shdr *section, size_t *ret_bytes)
+{
+	Elf64_Shdr names;
+	if (section->sh_link >= header->e_shnum ||
+	    !read_at(fd, &names, sizeof(names), header->e_shoff + section->sh_link * sizeof(names)) ||
+	    names.sh_size == 0 || names.sh_size > STRINGS_BYTES_MAX)
+		return NULL;
+	char *strings = malloc(names.sh_size);
+	*ret_bytes = names.sh_size;
+	if (strings && read_at(fd, strings, names.sh_size, names.sh_offset) &&
+	    strings[names.sh_size - 1] == '\0')
+		return strings;
+	free(strings);
+	return NULL;
+}
+
+// Whether the dynamic section needs a library whose name begins like that.
+static bool needs(int fd, const Elf64_Shdr *dynamic, const char *strings, size_t strings_bytes,
+		  const char *beginning)
+{
+	uint64_t n = dynamic->sh_size / sizeof(Elf64_Dyn);
+	for (uint64_t i = 0; i < n && i < NEEDS_MAX; i++) {
+		Elf64_Dyn entry;
+		if (!read_at(fd, &entry, sizeof(entry), dynamic->sh_offset + i * sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
+			return false;
+		if (entry.d_tag == DT_NEEDED && entry.d_un.d_val < strings_bytes &&
+		    strncmp(strings + entry.d_un.d_val, beginning, strlen(beginning)) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void read_sections(int fd, const Elf64_Ehdr *header, struct cli_elf *elf)
 {
 	unsigned n_sections = header->e_shnum < SECTIONS_MAX ? header->e_shnum : SECTIONS_MAX;
 	for (unsigned i = 0; i < n_sections; i++) {
-		Elf64_Shdr symbols;
-		Elf64_Shdr names;
-		if (!read_at(fd, &symbols, sizeof(symbols), header->e_shoff + i * sizeof(symbols)))
-			return false;
-		if (symbols.sh_type != SHT_DYNSYM || symbols.sh_link >= n_sections)
+		Elf64_Shdr section;
+		size_t bytes;
+		if (!read_at(fd, &section, sizeof(section), header->e_shoff + i * sizeof(section)))
+			return;
+		if (section.sh_type != SHT_DYNSYM && section.sh_type != SHT_DYNAMIC)
 			continue;
-		if (!read_at(fd, &names, sizeof(names), header->e_shoff + symbols.sh_link * sizeof(names)) ||
-		    names.sh_size == 0 || names.sh_size > STRINGS_BYTES_MAX)
-			return false;
-		char *strings = malloc(names.sh_size);
-		bool found = strings && read_at(fd, strings, names.sh_size, names.sh_offset) &&
-			     strings[names.sh_size - 1] == '\0' &&
-			     has_malloc(fd, &symbols, strings, names.sh_size);
+		char *strings = read_strings(fd, header, &section, &bytes);
+		if (strings && section.sh_type == SHT_DYNSYM)
+			elf->defines_malloc = has_malloc(fd, &section, strings, bytes);
+		else if (strings)
+			elf->needs_asan = needs(fd, &section, strings, bytes, "libasan.so");
 		free(strings);
-		return found;
 	}
-	return false;
 }
 
 int cli_elf_read(int fd, struct cli_elf *ret_elf)
@@ -115,7 +146,7 @@ int cli_elf_read(int fd, struct cli_elf *ret_elf)
 			return 0;
 		read_interpreter(fd, &header, &elf);
 		if (header.e_shentsize == sizeof(Elf64_Shdr))
-			elf.defines_malloc = defines_malloc(fd, &header);
+			read_sections(fd, &header, &elf);
 	}
 	*ret_elf = elf;
 	return 1;

@@ -13,6 +13,7 @@ struct cli_elf {
 	bool has_interpreter;
 	char interpreter[256];
 	bool defines_malloc; // in its dynamic symbols
+	bool needs_asan;     // the address sanitizer's runtime, as a shared object
 };
 
 // Reads the file open at fd. Returns 1 for an ELF executable, 0 for something

@@ -16,6 +16,7 @@
 #include "../libtelemetry/discover.h"
 #include "../monitor/monitor.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
@@ -23,6 +24,22 @@
 #include "../libtelemetry/banned.h"
 
 // ---- Before the start -----------------------------------------------------------
+
+// Whether this machine has the CUDA driver.
+static bool has_driver(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+	if (driver)
+		dlclose(driver);
+	return driver != NULL;
+}
+
+static void join(char *preload, size_t size, const struct cli_libraries *libraries, bool has_alloc,
+		 bool has_cuda)
+{
+	snprintf(preload, size, "%s%s%s%s%s", libraries->core, has_alloc ? ":" : "",
+		 has_alloc ? libraries->alloc : "", has_cuda ? ":" : "", has_cuda ? libraries->cuda : "");
+}
 
 // Says what will not be seen. Fills the preload, or leaves it NULL for a target
 // that would not survive it.
@@ -45,14 +62,22 @@ static int prepare(const struct cli_call *call, const struct cli_run_options *op
 		return CLI_OK;
 	if (cli_find_libraries(&libraries, &error) < 0)
 		return cli_fail_with(call, &error, NULL);
-	bool has_alloc = libraries.alloc[0] && !options->without_alloc;
+	bool has_alloc = libraries.alloc[0] && !options->without_alloc && !target->has_asan;
+	bool has_cuda = libraries.cuda[0] && !options->without_cuda && (options->must_cuda || has_driver());
 	if (options->must_alloc && !has_alloc)
 		return cli_fail(call, CLI_FAILED,
 				"librollcall-alloc.so is not beside librollcall.so.0; install it, or leave out --alloc");
-	snprintf(preload, preload_size, "%s%s%s", libraries.core, has_alloc ? ":" : "",
-		 has_alloc ? libraries.alloc : "");
+	if (options->must_cuda && !has_cuda)
+		return cli_fail(call, CLI_FAILED,
+				"librollcall-cuda.so is not beside librollcall.so.0; install it, or leave out --cuda");
+	join(preload, preload_size, &libraries, has_alloc, has_cuda);
+	if (cli_probe_preload(preload, &error) < 0 && has_cuda && !options->must_cuda) {
+		cli_note(call, "%s; the CUDA driver's calls will not be counted", error.text);
+		join(preload, preload_size, &libraries, has_alloc, false);
+	}
 	if (cli_probe_preload(preload, &error) < 0)
 		return cli_fail_with(call, &error, "see `rollcall doctor`");
+	spawn->has_asan = target->has_asan;
 	spawn->preload = preload;
 	return CLI_OK;
 }
@@ -163,7 +188,7 @@ int cli_run_command(const struct cli_call *call, const struct cli_run_options *o
 		    const struct cli_spawn *wanted)
 {
 	struct cli_spawn spawn = *wanted;
-	char preload[2 * PATH_MAX + 2];
+	char preload[3 * PATH_MAX + 3];
 	char output_path[PATH_MAX];
 	struct cli_recording recording = {0};
 	struct cli_target target;
@@ -220,6 +245,8 @@ int cli_run(const struct cli_call *call)
 		.has_top = call->values[CLI_run_top],
 		.must_alloc = call->values[CLI_run_alloc],
 		.without_alloc = call->values[CLI_run_no_alloc],
+		.must_cuda = call->values[CLI_run_cuda],
+		.without_cuda = call->values[CLI_run_no_cuda],
 		.is_strict = call->values[CLI_run_strict],
 	};
 	struct cli_spawn spawn = {
@@ -238,6 +265,8 @@ int cli_run(const struct cli_call *call)
 		return cli_fail(call, CLI_USAGE, "--children %s is none of no, lazy and all", spawn.children);
 	if (options.must_alloc && options.without_alloc)
 		return cli_fail(call, CLI_USAGE, "--alloc and --no-alloc exclude each other; say one of them");
+	if (options.must_cuda && options.without_cuda)
+		return cli_fail(call, CLI_USAGE, "--cuda and --no-cuda exclude each other; say one of them");
 	if (options.record.replace && !options.record.path)
 		return cli_fail(call, CLI_USAGE, "--force replaces the FILE of --record; say --record FILE");
 	if (options.record.path && strcmp(options.record.path, "-") == 0)

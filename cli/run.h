@@ -13,7 +13,7 @@
 struct cli_run_options {
 	struct cli_record_options record;
 	bool has_top;
-	bool must_alloc, without_alloc, is_strict;
+	bool must_alloc, without_alloc, must_cuda, without_cuda, is_strict;
 	bool is_for_trace; // the trace is what it is run for: a recording that fails is a failure
 };
 

@@ -59,6 +59,7 @@ int cli_find_libraries(struct cli_libraries *ret_libraries, struct tele_error *r
 				 "a library cannot be preloaded from a path with blanks or colons (%s); move it",
 				 libraries.core);
 	library_at(directory, "librollcall-alloc.so", libraries.alloc);
+	library_at(directory, "librollcall-cuda.so", libraries.cuda);
 	*ret_libraries = libraries;
 	return 0;
 }
@@ -66,7 +67,7 @@ int cli_find_libraries(struct cli_libraries *ret_libraries, struct tele_error *r
 static void set_preload(const char *preload)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char both[3 * PATH_MAX];
+	char both[4 * PATH_MAX];
 	int n = snprintf(both, sizeof(both), "%s%s%s", preload, before && *before ? ":" : "",
 			 before ? before : "");
 	setenv("LD_PRELOAD", n > 0 && (size_t)n < sizeof(both) ? both : preload, 1);
@@ -123,6 +124,17 @@ int cli_probe_preload(const char *preload, struct tele_error *ret_error)
 			 words[0] ? words : "`true` failed");
 }
 
+// The address sanitizer's runtime refuses to come after a preload.
+static void calm_sanitizer(void)
+{
+	const char *before = getenv("ASAN_OPTIONS");
+	char options[1024];
+	int n = snprintf(options, sizeof(options), "%s%sverify_asan_link_order=0", before ? before : "",
+			 before && *before ? ":" : "");
+	if (n > 0 && (size_t)n < sizeof(options))
+		setenv("ASAN_OPTIONS", options, 1);
+}
+
 static void set_environment(const struct cli_spawn *spawn)
 {
 	char pid[24];
@@ -130,6 +142,8 @@ static void set_environment(const struct cli_spawn *spawn)
 	if (!spawn->preload)
 		return;
 	set_preload(spawn->preload);
+	if (spawn->has_asan)
+		calm_sanitizer();
 	setenv("ROLLCALL_ROOT", pid, 1);
 	if (spawn->interval_ms)
 		setenv("ROLLCALL_INTERVAL_MS", spawn->interval_ms, 1);

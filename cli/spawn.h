@@ -17,6 +17,7 @@
 struct cli_libraries {
 	char core[PATH_MAX];
 	char alloc[PATH_MAX]; // "" when it is not there
+	char cuda[PATH_MAX];  // the same
 };
 
 // Returns 0, or an error that says where they were looked for.
@@ -30,6 +31,7 @@ struct cli_spawn {
 	const char *preload; // what goes before the user's own LD_PRELOAD
 	const char *interval_ms, *label, *children;
 	bool without_cmdline;
+	bool has_asan;	     // tell its runtime that it need not come first
 	const char *output_path; // its standard output and error; input is /dev/null
 };
 

@@ -142,6 +142,7 @@ static bool examine_elf(int fd, struct cli_target *target)
 	target->is_static = elf.is_native && !elf.has_interpreter;
 	target->is_musl = strncmp(loader ? loader + 1 : elf.interpreter, "ld-musl", 7) == 0;
 	target->has_own_malloc = elf.defines_malloc;
+	target->has_asan = elf.needs_asan;
 	target->is_privileged = is_privileged(target->path, fd);
 	memcpy(target->interpreter, elf.interpreter, sizeof(target->interpreter));
 	return true;
@@ -193,6 +194,8 @@ const char *cli_target_blindness(const struct cli_target *target, bool *ret_is_b
 		is_blind = false;
 	if (!why && target->has_own_malloc)
 		why = "has its own malloc: everything but the books of its heap will be seen";
+	if (!why && target->has_asan)
+		why = "runs on the address sanitizer's malloc: everything but the books of its heap will be seen";
 	if (!why && target->is_unread)
 		why = "may be executed but not read: whether it will be seen is unknown";
 	if (ret_is_blind)

@@ -23,6 +23,7 @@ struct cli_target {
 	bool is_foreign;     // another word size or machine than ours
 	bool is_privileged;  // set-user-id, set-group-id or file capabilities
 	bool has_own_malloc; // defines malloc itself
+	bool has_asan;	     // needs the address sanitizer's shared runtime
 	bool is_unread;	     // executable, but not readable: nothing is known
 };
 
