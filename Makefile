@@ -72,9 +72,10 @@ CLI_OBJ := $(call obj,$(CLI_SRC))
 SO := $(O)/librollcall.so.0
 ALLOC_SO := $(if $(ALLOC_SRC),$(O)/librollcall-alloc.so)
 TILESEARCH := $(O)/tilesearch
+CUDASEARCH := $(O)/cudasearch
 CUDA_SO := $(O)/librollcall-cuda.so
 PROGRAMS := $(SO) $(O)/librollcall.a $(ALLOC_SO) $(CUDA_SO) $(if $(CLI_SRC),$(O)/rollcall) \
-	$(if $(wildcard examples/tilesearch/*.c),$(TILESEARCH))
+	$(if $(wildcard examples/tilesearch/*.c),$(TILESEARCH)) $(CUDASEARCH)
 
 TESTS := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/test_*.c))
 TEST_SUPPORT := $(call obj,$(wildcard tests/support/*.c))
@@ -160,6 +161,10 @@ $(O)/tests/test_%: $(O)/tests/test_%.o $(TEST_SUPPORT) $(O)/libtools.a $(O)/libr
 $(O)/tests/test_census_%: $(O)/tests/test_census_%.o $(call obj,$(TELE_SRC) $(CENSUS_SRC))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LZ4_STATIC) -o $@
+
+$(CUDASEARCH): $(call obj,$(wildcard examples/cudasearch/*.c))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lm -ldl -o $@
 
 # The fake CUDA driver, the same as earlier drivers (fewer names), and as NVML.
 # -Bsymbolic: it must not call itself by way of a preload.
