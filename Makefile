@@ -171,6 +171,8 @@ $(CUDASEARCH): $(call obj,$(wildcard examples/cudasearch/*.c))
 FAKE_OBJ := $(call obj,$(filter-out tests/fake/nvml.c,$(wildcard tests/fake/*.c)))
 FAKE_OLD := $(patsubst %,$(O)/fake/%/libcuda.so.1,11020 11080 12040 12080)
 FAKES := $(O)/fake/libcuda.so.1 $(FAKE_OLD) $(O)/fake/second/libcuda.so.1 $(O)/fake/libnvidia-ml.so.1
+CLIENTS := $(addprefix $(O)/fake/,client client-linked client-now libplugin.so libstub.so libstub-hidden.so \
+	libvictim.so libhook.so)
 FAKE_LINK = $(CC) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic $(LDFLAGS_ALL)
 $(O)/fake/libcuda.so.1 $(O)/fake/second/libcuda.so.1: $(FAKE_OBJ)
 	$(call say,LD,$@)
@@ -189,6 +191,27 @@ $(O)/fake/libnvidia-ml.so.1: $(O)/tests/fake/nvml.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FAKE_LINK) $< -o $@
+
+# Clients that reach the driver in every way there is (tests/blackbox/test_cuda.py).
+CLIENT_CC = $(CC) -std=c11 -D_GNU_SOURCE -O1 -g -fPIC $(WARNINGS) $(CFLAGS)
+CLIENT_LIB = $(CLIENT_CC) -shared -Wl,-soname,$(@F)
+$(CLIENTS): $(wildcard tests/fake/clients/*) | $(O)/fake/libcuda.so.1
+$(O)/fake/client:
+	$(Q)$(CLIENT_CC) tests/fake/clients/client.c -o $@ -ldl -lpthread
+$(O)/fake/client-linked:
+	$(Q)$(CLIENT_CC) -DLINKED tests/fake/clients/client.c -Wl,-z,lazy -o $@ $(O)/fake/libcuda.so.1 -ldl -lpthread
+$(O)/fake/client-now:
+	$(Q)$(CLIENT_CC) -DLINKED tests/fake/clients/client.c -Wl,-z,now -o $@ $(O)/fake/libcuda.so.1 -ldl -lpthread
+$(O)/fake/libplugin.so:
+	$(Q)$(CLIENT_LIB) tests/fake/clients/plugin.c -o $@ $(O)/fake/libcuda.so.1
+$(O)/fake/libstub.so:
+	$(Q)$(CLIENT_LIB) tests/fake/clients/stub.c -o $@ -ldl
+$(O)/fake/libstub-hidden.so:
+	$(Q)$(CLIENT_LIB) -DSTUB_HIDDEN tests/fake/clients/stub.c -o $@ -ldl
+$(O)/fake/libvictim.so:
+	$(Q)$(CLIENT_LIB) tests/fake/clients/victim.c -o $@ -ldl
+$(O)/fake/libhook.so:
+	$(Q)$(CLIENT_LIB) tests/fake/clients/hook.c -o $@ -ldl
 
 # The CUDA census in one program with a publisher of the test's own; it loads
 # the fake driver. -rdynamic: its wrappers stand in front of the driver's names.
@@ -262,7 +285,7 @@ $(O)/bench/alloc/workloads: $(wildcard bench/alloc/*.[ch]) $(SO)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(CFLAGS) $(filter %.c,$^) -o $@ -Wl,--as-needed -L$(O) -lrollcall -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
-tests-built: $(PROGRAMS) $(FAKES) $(TESTS) $(TEST_PROGS) $(REPLAYS) $(BENCHES)
+tests-built: $(PROGRAMS) $(FAKES) $(CLIENTS) $(TESTS) $(TEST_PROGS) $(REPLAYS) $(BENCHES)
 
 deps:
 	$(Q)tools/deps

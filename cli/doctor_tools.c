@@ -12,6 +12,7 @@
 
 #include "../monitor/monitor.h"
 
+#include <dlfcn.h>
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

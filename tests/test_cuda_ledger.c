@@ -8,29 +8,21 @@
 #define ROLLCALL_BUILDING
 #include "../libtelemetry/rollcall.h"
 
-#include "../census/census.h"
-#include "../census/cuda/calls.h"
-#include "fake/fake.h"
-#include "support/fake_publisher.h"
+#include "support/cuda_books.h"
 
-#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include <cmocka.h>
-
-#include "support/in_child.h"
 
 #define THREADS 8
 #define HELD 20 // of each class, per thread
 
-// The wrappers, as a client that is linked to the driver calls them.
-#define CUDA_CALL(symbol, base, version, variant, body, params, args) extern unsigned symbol params;
-#define CUDA_PASS(symbol, base, version, variant, params, args) extern unsigned symbol params;
-#define CUDA_OLD(symbol, base, version)
-#include "../census/cuda_calls.def"
+static unsigned (*stream_create)(void **, unsigned);
+static unsigned (*begin_capture)(void *, int);
+static unsigned (*end_capture)(void *, void **);
+static unsigned (*synchronize)(void);
+static unsigned (*from_green)(void **, void *);
 
 enum held {
 	PLAIN, MANAGED, ASYNC, HOST, REGISTERED, HANDLES, MAPPED, RESERVED, POOLS, ARRAYS, MIPMAPS,
@@ -38,139 +30,6 @@ enum held {
 };
 
 static unsigned seen[HELD_KINDS]; // how many were ever held
-
-static void *driver;
-static fake_read_fn *read_ledger;
-static fake_read_process_fn *read_process;
-static fake_fail_next_fn *fail_next;
-static unsigned (*set_current)(void *);
-static unsigned (*stream_create)(void **, unsigned);
-static unsigned (*begin_capture)(void *, int);
-static unsigned (*end_capture)(void *, void **);
-static unsigned (*synchronize)(void);
-static unsigned (*from_green)(void **, void *);
-
-static void *get(const char *name)
-{
-	void *function = dlsym(driver, name);
-	CHECK(function != NULL);
-	return function;
-}
-
-static void open_driver(void)
-{
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
-	CHECK(n > 0);
-	path[n] = '\0';
-	*strrchr(path, '/') = '\0';
-	*strrchr(path, '/') = '\0';
-	memcpy(path + strlen(path), "/fake/libcuda.so.1", sizeof("/fake/libcuda.so.1"));
-	driver = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-	CHECK(driver != NULL);
-	read_ledger = (fake_read_fn *)get("fake_read");
-	read_process = (fake_read_process_fn *)get("fake_read_process");
-	fail_next = (fake_fail_next_fn *)get("fake_fail_next");
-	*(void **)&set_current = get("cuCtxSetCurrent");
-	*(void **)&stream_create = get("cuStreamCreate");
-	*(void **)&begin_capture = get("cuStreamBeginCapture_v2");
-	*(void **)&end_capture = get("cuStreamEndCapture");
-	*(void **)&synchronize = get("cuCtxSynchronize");
-	*(void **)&from_green = get("cuCtxFromGreenCtx");
-	fake.keep_no_rows = true;
-	CHECK(cuInit(0) == 0);
-}
-
-// ---- Comparing -----------------------------------------------------------------
-
-static bool collect(const char *section, uint32_t instance, void *ret_record, size_t bytes)
-{
-	unsigned n = atomic_load(&fake.n_collectors);
-	for (unsigned i = 0; i < n; i++) {
-		const struct rollcall_collector *collector = &fake.collectors[i];
-		if (strcmp(collector->section, section) != 0 || collector->instance != instance)
-			continue;
-		memset(ret_record, 0xff, bytes);
-		collector->collect(collector->context, ret_record, (uint32_t)(bytes / 8));
-		return true;
-	}
-	memset(ret_record, 0, bytes);
-	return false;
-}
-
-#define SAME(name)                                                                               \
-	do {                                                                                     \
-		if (ours.name != theirs.name) {                                                  \
-			fprintf(stderr, "device %d: " #name " is %llu, the driver has %llu (%s)\n", \
-				device, (unsigned long long)ours.name,                           \
-				(unsigned long long)theirs.name, after);                         \
-			_exit(1);                                                                \
-		}                                                                                \
-	} while (0)
-
-static void compare(int device, const char *after)
-{
-	struct tele_driver_values ours;
-	struct fake_totals theirs;
-	struct rollcall_census census;
-	(void)collect("driver", (uint32_t)device, &ours, sizeof(ours));
-	read_ledger(device, &theirs);
-	SAME(linear_pools);
-	SAME(linear_bytes);
-	SAME(async_pools);
-	SAME(async_bytes);
-	SAME(vmm_pools);
-	SAME(vmm_bytes);
-	SAME(array_pools);
-	SAME(array_bytes);
-	SAME(managed_pools);
-	SAME(managed_bytes);
-	SAME(pinned_pools);
-	SAME(pinned_bytes);
-	SAME(registered_pools);
-	SAME(registered_bytes);
-	SAME(imported);
-	SAME(graph_allocations);
-	SAME(graph_bytes);
-	SAME(reserved_bytes);
-	SAME(memory_pools);
-	SAME(contexts);
-	SAME(green_contexts);
-	SAME(primary_active);
-	SAME(primary_references);
-	SAME(modules);
-	SAME(link_states);
-	// The census proper: pools, contexts and modules of the device.
-	(void)rollcall_census_snapshot(device, &census, sizeof(census));
-	if (rollcall_census_live_pools(&census) != ours.live_pools ||
-	    rollcall_census_live_pool_bytes(&census) != ours.live_bytes ||
-	    rollcall_census_unreleased_contexts(&census) != theirs.contexts ||
-	    rollcall_census_live_modules(&census) != theirs.modules) {
-		fprintf(stderr, "device %d: the census has %llu pools and %llu contexts (%s)\n", device,
-			(unsigned long long)rollcall_census_live_pools(&census),
-			(unsigned long long)rollcall_census_unreleased_contexts(&census), after);
-		_exit(1);
-	}
-	// What the driver takes for itself is what is left over.
-	uint64_t live = ours.linear_bytes + ours.async_bytes + ours.vmm_bytes + ours.array_bytes;
-	CHECK(theirs.used_bytes - live ==
-	      theirs.contexts * (64 << 20) + theirs.modules * (1 << 20) + theirs.slack_bytes);
-}
-
-static void compare_all(const char *after)
-{
-	struct fake_process theirs;
-	struct tele_cuda_values ours;
-	int device = -1;
-	compare(0, after);
-	compare(1, after);
-	CHECK(collect("cuda", 0, &ours, sizeof(ours)));
-	read_process(&theirs);
-	SAME(libraries);
-	SAME(multicast_objects);
-	SAME(multicast_bound_bytes);
-	CHECK(ours.untracked == 0 && ours.identity_mismatch == 0 && ours.foreign_libcuda == 0);
-}
 
 // ---- One thread's walk -------------------------------------------------------------
 
@@ -235,8 +94,6 @@ static void forget_context(struct walker *w)
 			w->held[HOST][kept++] = w->held[HOST][i];
 	w->n[HOST] = kept;
 }
-
-#define P(handle) ((void *)(uintptr_t)(handle))
 
 // By address, since the call that fills it is an argument beside it.
 static void made(struct walker *w, enum held kind, unsigned result, const void *handle, uint64_t extra)
@@ -672,6 +529,16 @@ static void walk_one(struct walker *w)
 		(void)cuMemGetInfo_v2(&size, next(w) % 2 ? &total : NULL);
 }
 
+static void open_all(void)
+{
+	open_driver();
+	*(void **)&stream_create = get("cuStreamCreate");
+	*(void **)&begin_capture = get("cuStreamBeginCapture_v2");
+	*(void **)&end_capture = get("cuStreamEndCapture");
+	*(void **)&synchronize = get("cuCtxSynchronize");
+	*(void **)&from_green = get("cuCtxFromGreenCtx");
+}
+
 static unsigned steps(unsigned alone)
 {
 	const char *text = getenv("ROLLCALL_CUDA_STEPS");
@@ -680,7 +547,7 @@ static unsigned steps(unsigned alone)
 
 IN_CHILD(the_census_equals_the_ledger_after_every_call)
 {
-	open_driver();
+	open_all();
 	static struct walker w = {.random = 88172645463325252u, .is_alone = true};
 	settle(&w);
 	for (unsigned step = 0; step < steps(100000); step++) {
@@ -711,7 +578,7 @@ static void *walk(void *argument)
 
 IN_CHILD(the_census_equals_the_ledger_at_rest_after_eight_threads)
 {
-	open_driver();
+	open_all();
 	static struct walker walkers[THREADS];
 	pthread_t threads[THREADS];
 	pthread_barrier_init(&barrier, NULL, THREADS);
@@ -727,137 +594,13 @@ IN_CHILD(the_census_equals_the_ledger_at_rest_after_eight_threads)
 	compare_all("at the end");
 }
 
-static void *allocate_and_free(void *context)
-{
-	(void)context;
-	void *own;
-	CHECK(cuDevicePrimaryCtxRetain((void *)&own, 0) == 0 && set_current(own) == 0);
-	for (unsigned i = 0; i < 150; i++) {
-		unsigned long long address = 0;
-		CHECK(cuMemAlloc_v2(&address, 4096) == 0);
-		CHECK(cuMemFree_v2(address) == 0);
-	}
-	CHECK(cuDevicePrimaryCtxRelease_v2(0) == 0);
-	return NULL;
-}
-
-// The driver gives an address to one thread while the call of another that freed
-// it has not come back.
-IN_CHILD(an_address_that_comes_back_during_its_free_is_counted_once)
-{
-	pthread_t threads[THREADS];
-	struct tele_cuda_values cuda;
-	struct rollcall_census census;
-	setenv("FAKE_FREE_DELAY_US", "200", 1);
-	open_driver();
-	for (unsigned i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, allocate_and_free, NULL);
-	for (unsigned i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-	compare_all("at the end");
-	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.unknown_frees == 0);
-	(void)rollcall_census_snapshot(0, &census, sizeof(census));
-	CHECK(census.unlabelled_pools_allocated == THREADS * 150 && census.pools_freed == THREADS * 150);
-}
-
-// A free after the driver has gone down fails and changes nothing.
-IN_CHILD(calls_after_the_driver_is_down_change_nothing)
-{
-	unsigned long long address = 0;
-	void *context;
-	open_driver();
-	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0 && cuMemAlloc_v2(&address, 4096) == 0);
-	((fake_deinitialize_fn *)get("fake_deinitialize"))();
-	CHECK(cuMemFree_v2(address) == 4 && cuCtxDestroy_v2(context) == 4);
-	struct rollcall_census census;
-	(void)rollcall_census_snapshot(0, &census, sizeof(census));
-	CHECK(rollcall_census_live_pools(&census) == 1 && census.contexts_released == 0);
-}
-
-// A context that was made by a path no entry point shows, and its last release.
-IN_CHILD(a_hidden_primary_context_is_discovered_and_kept_while_it_is_active)
-{
-	unsigned long long address = 0;
-	struct tele_driver_values ours;
-	struct tele_cuda_values cuda;
-	struct rollcall_census census;
-	void *context;
-	open_driver();
-	uint64_t (*retain_hidden)(int);
-	*(void **)&retain_hidden = get("fake_retain_hidden");
-	CHECK(set_current(P(retain_hidden(1))) == 0);
-	CHECK(cuMemAlloc_v2(&address, 4096) == 0);
-	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.discovered_contexts == 1);
-	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.primary_active == 1 && ours.contexts == 1);
-	// Ours comes and goes; the hidden reference keeps the context and its memory.
-	CHECK(cuDevicePrimaryCtxRetain((void *)&context, 1) == 0 && cuDevicePrimaryCtxRelease_v2(1) == 0);
-	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.primary_active == 1 && ours.live_pools == 1);
-	CHECK(cuDevicePrimaryCtxRelease_v2(1) == 0);
-	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.primary_active == 0 && ours.live_pools == 0);
-	(void)rollcall_census_snapshot(1, &census, sizeof(census));
-	CHECK(census.contexts_created == 1 && census.contexts_released == 1);
-}
-
-// What has outlived eight closes has settled, and what is labelled never does.
-IN_CHILD(an_unlabelled_pool_settles_and_is_never_called_constant)
-{
-	unsigned long long old = 0, constant = 0, young = 0;
-	struct tele_driver_values ours;
-	struct rollcall_census census;
-	void *context;
-	open_driver();
-	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0);
-	rollcall_label_push(ROLLCALL_CONSTANT, 0);
-	CHECK(cuMemAlloc_v2(&constant, 3000) == 0);
-	rollcall_label_pop();
-	CHECK(cuMemAlloc_v2(&old, 1000) == 0);
-	for (unsigned i = 0; i < 7; i++)
-		CHECK(rollcall_owner_close(rollcall_owner_open(NULL)) == 0);
-	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.settled_pools == 0);
-	CHECK(rollcall_owner_close(rollcall_owner_open(NULL)) == 0);
-	CHECK(cuMemAlloc_v2(&young, 500) == 0);
-	CHECK(collect("driver", 0, &ours, sizeof(ours)));
-	CHECK(ours.settled_pools == 1 && ours.settled_bytes == 1000);
-	(void)rollcall_census_snapshot(0, &census, sizeof(census));
-	CHECK(census.live_constant_pools == 1 && census.live_unlabelled_pools == 2);
-	// Labelled after the fact, it is settled no more.
-	CHECK(rollcall_label_ptr(P(old), ROLLCALL_WORKING, 0) == 1);
-	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.settled_pools == 0);
-	CHECK(cuMemFree_v2(old) == 0 && cuMemFree_v2(young) == 0);
-	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.settled_pools == 0 && ours.settled_bytes == 0);
-}
-
-// From the program's first own pool of a device on, its pools are its own, and
-// what the driver holds is in its section.
-IN_CHILD(a_program_that_records_its_own_pools_is_not_counted_twice)
-{
-	unsigned long long address = 0;
-	struct tele_driver_values ours;
-	struct rollcall_census census;
-	void *context;
-	open_driver();
-	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0 && cuMemAlloc_v2(&address, 4096) == 0);
-	rollcall_record_pool(0, address, ROLLCALL_WORKING, 4000);
-	CHECK(cuMemAlloc_v2(&address, 4096) == 0);
-	(void)rollcall_census_snapshot(0, &census, sizeof(census));
-	CHECK(rollcall_census_live_pools(&census) == 1 && census.live_working_bytes == 4000);
-	CHECK(collect("driver", 0, &ours, sizeof(ours)));
-	CHECK(ours.live_pools == 2 && ours.live_bytes == 8192);
-	CHECK(cuMemFree_v2(address) == 0);
-	(void)rollcall_census_snapshot(0, &census, sizeof(census));
-	CHECK(rollcall_census_live_pools(&census) == 1);
-}
-
-int main(void)
+int main(int n_arguments, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_census_equals_the_ledger_after_every_call),
 		cmocka_unit_test(the_census_equals_the_ledger_at_rest_after_eight_threads),
-		cmocka_unit_test(an_address_that_comes_back_during_its_free_is_counted_once),
-		cmocka_unit_test(calls_after_the_driver_is_down_change_nothing),
-		cmocka_unit_test(a_hidden_primary_context_is_discovered_and_kept_while_it_is_active),
-		cmocka_unit_test(an_unlabelled_pool_settles_and_is_never_called_constant),
-		cmocka_unit_test(a_program_that_records_its_own_pools_is_not_counted_twice),
 	};
+	(void)n_arguments;
+	without_off(arguments);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,10 @@ void fake_end_object(struct object *object);
 void fake_each(void (*each)(struct object *, void *), void *context);
 void *fake_pointer(const struct object *object);
 
+// Ends an allocation of a pool, and the pool with its last one when it was
+// destroyed before.
+void fake_end_async(struct object *object);
+
 // Device memory: counts it in, or says OUT_OF_MEMORY.
 unsigned fake_take_memory(int device, uint64_t bytes);
 uint64_t fake_used_bytes(int device);
@@ -144,9 +148,10 @@ bool fake_primary_is_active(int device);
 
 // ---- Graphs ------------------------------------------------------------------------------
 
-void fake_count_graph(int device, uint64_t bytes);
 uint64_t fake_graph_allocations(int device);
 uint64_t fake_graph_bytes(int device);
 bool fake_stream_is_capturing(uint64_t stream);
+// Adds a node that allocates: its address is the graph's for good.
+unsigned fake_add_node(uint64_t *ret_address, int device, uint64_t bytes);
 
 #endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// What the CUDA census promises beyond equal books: one call at a time.
+
+#define ROLLCALL_BUILDING
+#include "../libtelemetry/rollcall.h"
+
+#include "support/cuda_books.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define THREADS 8
+
+static void *allocate_and_free(void *context)
+{
+	(void)context;
+	void *own;
+	CHECK(cuDevicePrimaryCtxRetain((void *)&own, 0) == 0 && set_current(own) == 0);
+	for (unsigned i = 0; i < 150; i++) {
+		unsigned long long address = 0;
+		CHECK(cuMemAlloc_v2(&address, 4096) == 0);
+		CHECK(cuMemFree_v2(address) == 0);
+	}
+	CHECK(cuDevicePrimaryCtxRelease_v2(0) == 0);
+	return NULL;
+}
+
+// The driver gives an address to one thread while the call of another that freed
+// it has not come back.
+IN_CHILD(an_address_that_comes_back_during_its_free_is_counted_once)
+{
+	pthread_t threads[THREADS];
+	struct tele_cuda_values cuda;
+	struct rollcall_census census;
+	setenv("FAKE_FREE_DELAY_US", "200", 1);
+	open_driver();
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, allocate_and_free, NULL);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	compare_all("at the end");
+	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.unknown_frees == 0);
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(census.unlabelled_pools_allocated == THREADS * 150 && census.pools_freed == THREADS * 150);
+}
+
+// A free after the driver has gone down fails and changes nothing.
+IN_CHILD(calls_after_the_driver_is_down_change_nothing)
+{
+	unsigned long long address = 0;
+	void *context;
+	open_driver();
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0 && cuMemAlloc_v2(&address, 4096) == 0);
+	((fake_deinitialize_fn *)get("fake_deinitialize"))();
+	CHECK(cuMemFree_v2(address) == 4 && cuCtxDestroy_v2(context) == 4);
+	struct rollcall_census census;
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(rollcall_census_live_pools(&census) == 1 && census.contexts_released == 0);
+}
+
+// A context that was made by a path no entry point shows, and its last release.
+IN_CHILD(a_hidden_primary_context_is_discovered_and_kept_while_it_is_active)
+{
+	unsigned long long address = 0;
+	struct tele_driver_values ours;
+	struct tele_cuda_values cuda;
+	struct rollcall_census census;
+	void *context;
+	open_driver();
+	uint64_t (*retain_hidden)(int);
+	*(void **)&retain_hidden = get("fake_retain_hidden");
+	CHECK(set_current(P(retain_hidden(1))) == 0);
+	CHECK(cuMemAlloc_v2(&address, 4096) == 0);
+	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.discovered_contexts == 1);
+	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.primary_active == 1 && ours.contexts == 1);
+	// Ours comes and goes; the hidden reference keeps the context and its memory.
+	CHECK(cuDevicePrimaryCtxRetain((void *)&context, 1) == 0 && cuDevicePrimaryCtxRelease_v2(1) == 0);
+	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.primary_active == 1 && ours.live_pools == 1);
+	CHECK(cuDevicePrimaryCtxRelease_v2(1) == 0);
+	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.primary_active == 0 && ours.live_pools == 0);
+	(void)rollcall_census_snapshot(1, &census, sizeof(census));
+	CHECK(census.contexts_created == 1 && census.contexts_released == 1);
+}
+
+// What has outlived eight closes has settled, and what is labelled never does.
+IN_CHILD(an_unlabelled_pool_settles_and_is_never_called_constant)
+{
+	unsigned long long old = 0, constant = 0, young = 0;
+	struct tele_driver_values ours;
+	struct rollcall_census census;
+	void *context;
+	open_driver();
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0);
+	rollcall_label_push(ROLLCALL_CONSTANT, 0);
+	CHECK(cuMemAlloc_v2(&constant, 3000) == 0);
+	rollcall_label_pop();
+	CHECK(cuMemAlloc_v2(&old, 1000) == 0);
+	for (unsigned i = 0; i < 7; i++)
+		CHECK(rollcall_owner_close(rollcall_owner_open(NULL)) == 0);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.settled_pools == 0);
+	CHECK(rollcall_owner_close(rollcall_owner_open(NULL)) == 0);
+	CHECK(cuMemAlloc_v2(&young, 500) == 0);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)));
+	CHECK(ours.settled_pools == 1 && ours.settled_bytes == 1000);
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(census.live_constant_pools == 1 && census.live_unlabelled_pools == 2);
+	// Labelled after the fact, it is settled no more.
+	CHECK(rollcall_label_ptr(P(old), ROLLCALL_WORKING, 0) == 1);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.settled_pools == 0);
+	CHECK(cuMemFree_v2(old) == 0 && cuMemFree_v2(young) == 0);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.settled_pools == 0 && ours.settled_bytes == 0);
+}
+
+// From the program's first own pool of a device on, its pools are its own, and
+// what the driver holds is in its section.
+IN_CHILD(a_program_that_records_its_own_pools_is_not_counted_twice)
+{
+	unsigned long long address = 0;
+	struct tele_driver_values ours;
+	struct rollcall_census census;
+	void *context;
+	open_driver();
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0 && cuMemAlloc_v2(&address, 4096) == 0);
+	rollcall_record_pool(0, address, ROLLCALL_WORKING, 4000);
+	CHECK(cuMemAlloc_v2(&address, 4096) == 0);
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(rollcall_census_live_pools(&census) == 1 && census.live_working_bytes == 4000);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)));
+	CHECK(ours.live_pools == 2 && ours.live_bytes == 8192);
+	CHECK(cuMemFree_v2(address) == 0);
+	(void)rollcall_census_snapshot(0, &census, sizeof(census));
+	CHECK(rollcall_census_live_pools(&census) == 1);
+}
+
+int main(int n_arguments, char **arguments)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_that_comes_back_during_its_free_is_counted_once),
+		cmocka_unit_test(calls_after_the_driver_is_down_change_nothing),
+		cmocka_unit_test(a_hidden_primary_context_is_discovered_and_kept_while_it_is_active),
+		cmocka_unit_test(an_unlabelled_pool_settles_and_is_never_called_constant),
+		cmocka_unit_test(a_program_that_records_its_own_pools_is_not_counted_twice),
+	};
+	(void)n_arguments;
+	without_off(arguments);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
