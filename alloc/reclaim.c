@@ -48,7 +48,7 @@ struct claim {
 	uint32_t first_range, n_ranges;
 };
 
-#define CLAIMS_MAX 128u
+#define CLAIMS_MAX 64u
 
 // One call of the kernel discards many ranges: it flushes the other cores' views
 // of them once, where a call a page costs ten times as much with threads

@@ -29,8 +29,8 @@ int alloc_sys_guard(void *at, size_t size_bytes);
 int alloc_sys_discard(void *at, size_t size_bytes);
 
 // The same for up to ALLOC_SYS_RANGES_MAX ranges in one call. Returns how many
-// bytes went, counted from the first range on, or -errno when none did; before
-// Linux 6.13 that is -EINVAL. A strict seccomp filter may kill for it.
+// bytes went, counted from the first range on, or -errno when none did: before
+// Linux 6.14 always. A strict seccomp filter may kill for it.
 #define ALLOC_SYS_RANGES_MAX 1024u
 int64_t alloc_sys_discard_many(const struct iovec *ranges, uint32_t n);
 
