@@ -20,6 +20,7 @@
 #include "../alloc/classes.h"
 #include "../alloc/config.h"
 #include "../alloc/reclaim.h"
+#include "../alloc/span.h"
 #include "../alloc/walk.h"
 
 static struct alloc_books read_books(void)
@@ -84,11 +85,27 @@ static void the_last_byte_of_a_block_lies_on_the_last_page_of_its_slot(void **st
 	}
 }
 
+static void every_offset_of_a_span_finds_its_slot(void **state)
+{
+	(void)state;
+	for (uint32_t class = 1; class < ALLOC_CLASS_COUNT; class++) {
+		uint32_t slot_bytes = alloc_classes[class].slot_bytes, reciprocal = alloc_classes[class].reciprocal;
+		assert_int_equal(reciprocal >= ALLOC_NARROW_RECIPROCAL, slot_bytes <= ALLOC_NARROW_BYTES);
+		for (uint32_t offset = 0; offset < ALLOC_SPAN_BYTES; offset++) {
+			uint64_t product = alloc_slot_product(offset, reciprocal);
+			if (alloc_slot_of(product) != offset / slot_bytes ||
+			    alloc_begins_slot(product, reciprocal) != (offset % slot_bytes == 0))
+				fail_msg("slots of %u, offset %u", slot_bytes, offset);
+		}
+	}
+}
+
 int main(void)
 {
 	alloc_free(alloc_malloc(1));
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_byte_of_a_block_lies_on_the_last_page_of_its_slot),
+		cmocka_unit_test(every_offset_of_a_span_finds_its_slot),
 		cmocka_unit_test(a_batch_of_discards_may_stop_half_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
