@@ -14,10 +14,11 @@
 
 #include "ledger.h"
 
+#include "lock.h"
+
 #include "../driver.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include "../../libtelemetry/banned.h"
@@ -31,9 +32,9 @@
 _Static_assert(sizeof(struct cuda_object) == 56, "without padding");
 
 struct cell {
-	_Atomic uint64_t live[CUDA_CLASSES];
-	_Atomic uint64_t bytes[CUDA_CLASSES];
-	_Atomic uint64_t total[CUDA_CLASSES];
+	struct sums {
+		_Atomic uint64_t live, bytes, total;
+	} of[CUDA_CLASSES];
 	_Atomic uint64_t unlabelled, unlabelled_bytes;
 	struct young {
 		_Atomic uint64_t epoch, n, bytes;
@@ -41,15 +42,13 @@ struct cell {
 };
 
 struct shard {
-	_Alignas(64) pthread_mutex_t lock;
+	_Alignas(64) struct cuda_lock lock;
 	struct cuda_object *entries; // `capacity` of them, a power of two, or NULL
 	size_t capacity;
 	size_t n;
 };
 
-static struct shard shards[SHARDS] = {
-	[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER},
-};
+static struct shard shards[SHARDS];
 static struct cell cells[CUDA_SLOTS][SHARDS];
 static _Atomic uint64_t contexts_closed;
 static _Atomic uint64_t started_at_s;
@@ -76,13 +75,13 @@ static void add(_Atomic uint64_t *word, uint64_t n)
 }
 
 static void count_unlabelled(struct cell *cell, const struct cuda_object *object, bool is_new,
-			     uint64_t sign)
+			     uint64_t sign, uint64_t bytes)
 {
 	struct young *young = &cell->young[object->epoch % YOUNG];
 	add(&cell->unlabelled, sign);
-	add(&cell->unlabelled_bytes, sign * object->bytes);
+	add(&cell->unlabelled_bytes, bytes);
 	uint64_t epoch = atomic_load_explicit(&young->epoch, memory_order_relaxed);
-	if (is_new && epoch < object->epoch) {
+	if (TELE_UNLIKELY(is_new && epoch < object->epoch)) {
 		atomic_store_explicit(&young->n, 0, memory_order_relaxed);
 		atomic_store_explicit(&young->bytes, 0, memory_order_relaxed);
 		atomic_store_explicit(&young->epoch, object->epoch, memory_order_release);
@@ -91,20 +90,23 @@ static void count_unlabelled(struct cell *cell, const struct cuda_object *object
 	if (epoch != object->epoch)
 		return;
 	add(&young->n, sign);
-	add(&young->bytes, sign * object->bytes);
+	add(&young->bytes, bytes);
 }
 
-static void count(const struct shard *shard, const struct cuda_object *object, bool is_new, uint64_t sign)
+static inline void count(const struct shard *shard, const struct cuda_object *object, bool is_new,
+			 uint64_t sign)
 {
 	struct cell *cell = &cells[cuda_slot_of(object->device)][shard - shards];
+	uint64_t bytes = sign == 1 ? object->bytes : 0 - object->bytes;
 	if (object->class == CUDA_GRAPH && !is_new)
 		return;
-	add(&cell->live[object->class], sign);
-	add(&cell->bytes[object->class], sign * object->bytes);
+	struct sums *sums = &cell->of[object->class];
+	add(&sums->live, sign);
+	add(&sums->bytes, bytes);
 	if (is_new)
-		add(&cell->total[object->class], 1);
+		add(&sums->total, 1);
 	if (object->class < CUDA_CLASSES_OF_POOLS && object->label == 0)
-		count_unlabelled(cell, object, is_new, sign);
+		count_unlabelled(cell, object, is_new, sign, bytes);
 }
 
 // ---- The table of a shard ----------------------------------------------------------
@@ -196,7 +198,7 @@ bool cuda_ledger_put(const struct cuda_object *object, bool is_new, struct cuda_
 	uint64_t hash = hash_of(object->kind, object->handle);
 	struct shard *shard = shard_of(hash);
 	*ret_failed = false;
-	pthread_mutex_lock(&shard->lock);
+	cuda_lock(&shard->lock);
 	struct cuda_object *entry = find(shard, hash, object->kind, object->handle);
 	bool is_replaced = entry != NULL;
 	if (entry) {
@@ -208,7 +210,7 @@ bool cuda_ledger_put(const struct cuda_object *object, bool is_new, struct cuda_
 	}
 	if (!*ret_failed)
 		count(shard, object, is_new, 1);
-	pthread_mutex_unlock(&shard->lock);
+	cuda_unlock(&shard->lock);
 	return is_replaced;
 }
 
@@ -216,7 +218,7 @@ bool cuda_ledger_take(unsigned kind, uint64_t handle, struct cuda_object *ret_ob
 {
 	uint64_t hash = hash_of(kind, handle);
 	struct shard *shard = shard_of(hash);
-	pthread_mutex_lock(&shard->lock);
+	cuda_lock(&shard->lock);
 	struct cuda_object *entry = find(shard, hash, kind, handle);
 	bool found = entry && entry->class != CUDA_GRAPH;
 	if (entry)
@@ -226,7 +228,7 @@ bool cuda_ledger_take(unsigned kind, uint64_t handle, struct cuda_object *ret_ob
 		remove_entry(shard, entry);
 		shrink(shard);
 	}
-	pthread_mutex_unlock(&shard->lock);
+	cuda_unlock(&shard->lock);
 	return found;
 }
 
@@ -234,11 +236,11 @@ bool cuda_ledger_find(unsigned kind, uint64_t handle, struct cuda_object *ret_ob
 {
 	uint64_t hash = hash_of(kind, handle);
 	struct shard *shard = shard_of(hash);
-	pthread_mutex_lock(&shard->lock);
+	cuda_lock(&shard->lock);
 	const struct cuda_object *entry = find(shard, hash, kind, handle);
 	if (entry)
 		*ret_object = *entry;
-	pthread_mutex_unlock(&shard->lock);
+	cuda_unlock(&shard->lock);
 	return entry != NULL;
 }
 
@@ -249,7 +251,7 @@ enum cuda_change cuda_ledger_change(unsigned kind, uint64_t handle, int refs, in
 	uint64_t hash = hash_of(kind, handle);
 	struct shard *shard = shard_of(hash);
 	enum cuda_change change = CUDA_CHANGE_NONE;
-	pthread_mutex_lock(&shard->lock);
+	cuda_lock(&shard->lock);
 	struct cuda_object *entry = find(shard, hash, kind, handle);
 	// What the program releases too often stays at none.
 	if (entry && (int64_t)entry->refs + refs >= 0 && (int64_t)entry->mappings + mappings >= 0 &&
@@ -269,7 +271,7 @@ enum cuda_change cuda_ledger_change(unsigned kind, uint64_t handle, int refs, in
 			count(shard, entry, false, 1);
 		}
 	}
-	pthread_mutex_unlock(&shard->lock);
+	cuda_unlock(&shard->lock);
 	return change;
 }
 
@@ -277,7 +279,7 @@ bool cuda_ledger_label(unsigned kind, uint64_t handle, unsigned label, struct cu
 {
 	uint64_t hash = hash_of(kind, handle);
 	struct shard *shard = shard_of(hash);
-	pthread_mutex_lock(&shard->lock);
+	cuda_lock(&shard->lock);
 	struct cuda_object *entry = find(shard, hash, kind, handle);
 	if (entry) {
 		count(shard, entry, false, UINT64_MAX);
@@ -285,7 +287,7 @@ bool cuda_ledger_label(unsigned kind, uint64_t handle, unsigned label, struct cu
 		count(shard, entry, false, 1);
 		*ret_object = *entry;
 	}
-	pthread_mutex_unlock(&shard->lock);
+	cuda_unlock(&shard->lock);
 	return entry != NULL;
 }
 
@@ -342,9 +344,9 @@ bool cuda_ledger_take_children(uint64_t parent, struct cuda_batch *batch)
 {
 	bool is_whole = true;
 	for (unsigned i = 0; i < SHARDS && is_whole; i++) {
-		pthread_mutex_lock(&shards[i].lock);
+		cuda_lock(&shards[i].lock);
 		is_whole = take_from_shard(&shards[i], parent, batch);
-		pthread_mutex_unlock(&shards[i].lock);
+		cuda_unlock(&shards[i].lock);
 	}
 	return is_whole;
 }
@@ -376,9 +378,9 @@ void cuda_ledger_read(unsigned slot, struct cuda_counts *ret_counts)
 	for (unsigned i = 0; i < SHARDS; i++) {
 		const struct cell *cell = &cells[slot][i];
 		for (unsigned class = 0; class < CUDA_CLASSES; class ++) {
-			sum.live[class] += load(&cell->live[class]);
-			sum.bytes[class] += load(&cell->bytes[class]);
-			sum.total[class] += load(&cell->total[class]);
+			sum.live[class] += load(&cell->of[class].live);
+			sum.bytes[class] += load(&cell->of[class].bytes);
+			sum.total[class] += load(&cell->of[class].total);
 		}
 		sum.settled += load(&cell->unlabelled);
 		sum.settled_bytes += load(&cell->unlabelled_bytes);
@@ -421,21 +423,21 @@ void cuda_context_closed(void)
 void cuda_ledger_lock(void)
 {
 	for (unsigned i = 0; i < SHARDS; i++)
-		pthread_mutex_lock(&shards[i].lock);
+		cuda_lock(&shards[i].lock);
 }
 
 void cuda_ledger_unlock(void)
 {
 	for (unsigned i = SHARDS; i > 0; i--)
-		pthread_mutex_unlock(&shards[i - 1].lock);
+		cuda_unlock(&shards[i - 1].lock);
 }
 
 static void reset_cell(struct cell *cell)
 {
 	for (unsigned class = 0; class < CUDA_CLASSES; class ++) {
-		atomic_store_explicit(&cell->live[class], 0, memory_order_relaxed);
-		atomic_store_explicit(&cell->bytes[class], 0, memory_order_relaxed);
-		atomic_store_explicit(&cell->total[class], 0, memory_order_relaxed);
+		atomic_store_explicit(&cell->of[class].live, 0, memory_order_relaxed);
+		atomic_store_explicit(&cell->of[class].bytes, 0, memory_order_relaxed);
+		atomic_store_explicit(&cell->of[class].total, 0, memory_order_relaxed);
 	}
 	atomic_store_explicit(&cell->unlabelled, 0, memory_order_relaxed);
 	atomic_store_explicit(&cell->unlabelled_bytes, 0, memory_order_relaxed);
@@ -462,5 +464,5 @@ void cuda_ledger_reset(void)
 void cuda_ledger_renew_locks(void)
 {
 	for (unsigned i = 0; i < SHARDS; i++)
-		shards[i].lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+		atomic_store_explicit(&shards[i].lock.word, 0, memory_order_relaxed);
 }

@@ -36,10 +36,10 @@ struct known {
 	_Atomic uint32_t row_plus_1;
 };
 static struct known known[MAP_PLACES];
-static _Atomic(void *) functions[CUDA_ROWS];
-static _Atomic uint8_t is_handed_out[CUDA_ROWS];
+_Atomic(void *) cuda_functions[CUDA_ROWS];
+_Atomic uint8_t cuda_is_handed_out[CUDA_ROWS];
 static _Atomic bool is_adopted;
-static _Atomic uintptr_t driver_from, driver_to; // where it is mapped
+_Atomic uintptr_t cuda_driver_from, cuda_driver_to;
 static _Atomic bool is_off;
 
 void cuda_lookup_off(void)
@@ -134,16 +134,16 @@ static void learn_by_name(void *driver, bool only_old)
 		if (!function || function == cuda_entries[row].wrapper)
 			continue;
 		learn(function, (enum cuda_row)row);
-		atomic_store_explicit(&functions[row], function, memory_order_release);
+		atomic_store_explicit(&cuda_functions[row], function, memory_order_release);
 	}
 }
 
 // What cuGetProcAddress gives may be other addresses than dlsym's.
 static void learn_by_gpa(void)
 {
-	gpa_v2_fn gpa_v2 = (gpa_v2_fn)atomic_load_explicit(&functions[CUDA_ROW_cuGetProcAddress_v2],
+	gpa_v2_fn gpa_v2 = (gpa_v2_fn)atomic_load_explicit(&cuda_functions[CUDA_ROW_cuGetProcAddress_v2],
 							   memory_order_acquire);
-	gpa_fn gpa = (gpa_fn)atomic_load_explicit(&functions[CUDA_ROW_cuGetProcAddress],
+	gpa_fn gpa = (gpa_fn)atomic_load_explicit(&cuda_functions[CUDA_ROW_cuGetProcAddress],
 						  memory_order_acquire);
 	for (unsigned row = 0; row < CUDA_ROWS && (gpa_v2 || gpa); row++) {
 		const struct cuda_entry *entry = &cuda_entries[row];
@@ -156,7 +156,7 @@ static void learn_by_gpa(void)
 			continue;
 		void *by_name = NULL;
 		learn(function, (enum cuda_row)row);
-		atomic_compare_exchange_strong_explicit(&functions[row], &by_name, function,
+		atomic_compare_exchange_strong_explicit(&cuda_functions[row], &by_name, function,
 							memory_order_acq_rel, memory_order_acquire);
 	}
 }
@@ -184,7 +184,7 @@ static void count_entry_points(void)
 {
 	uint64_t n = 0;
 	for (unsigned row = 0; row < CUDA_ROWS; row++)
-		n += cuda_entries[row].wrapper && atomic_load_explicit(&functions[row], memory_order_relaxed);
+		n += cuda_entries[row].wrapper && atomic_load_explicit(&cuda_functions[row], memory_order_relaxed);
 	atomic_store_explicit(&cuda_entry_points, n, memory_order_relaxed);
 }
 
@@ -222,8 +222,8 @@ static void adopt(void *driver, const struct link_map *map)
 	learn_by_gpa();
 	learn_by_name(driver, true);
 	cuda_self.depth--;
-	atomic_store_explicit(&driver_from, extent.from, memory_order_relaxed);
-	atomic_store_explicit(&driver_to, extent.to, memory_order_relaxed);
+	atomic_store_explicit(&cuda_driver_from, extent.from, memory_order_relaxed);
+	atomic_store_explicit(&cuda_driver_to, extent.to, memory_order_relaxed);
 	count_entry_points();
 	if (!atomic_exchange_explicit(&is_adopted, true, memory_order_acq_rel))
 		cuda_report_process();
@@ -268,13 +268,6 @@ static bool adopt_loaded(void)
 
 // ---- Answers -----------------------------------------------------------------------------
 
-bool cuda_is_inside_driver(const void *address)
-{
-	uintptr_t at = (uintptr_t)address;
-	return at >= atomic_load_explicit(&driver_from, memory_order_relaxed) &&
-	       at < atomic_load_explicit(&driver_to, memory_order_relaxed);
-}
-
 // A stub in or behind the caller's object, such as one that loads the driver at
 // its first call. What it calls in the end comes through us.
 static void *ask_beside(enum cuda_row row, const void *caller)
@@ -296,12 +289,12 @@ static void *ask_beside(enum cuda_row row, const void *caller)
 
 void *cuda_driver_function(enum cuda_row row, const void *caller, bool *ret_is_driver)
 {
-	void *function = atomic_load_explicit(&functions[row], memory_order_acquire);
+	void *function = atomic_load_explicit(&cuda_functions[row], memory_order_acquire);
 	*ret_is_driver = true;
 	if (TELE_LIKELY(function != NULL))
 		return function;
 	if (!atomic_load_explicit(&is_adopted, memory_order_acquire) && adopt_loaded()) {
-		function = atomic_load_explicit(&functions[row], memory_order_acquire);
+		function = atomic_load_explicit(&cuda_functions[row], memory_order_acquire);
 		if (function)
 			return function;
 	}
@@ -314,13 +307,13 @@ void cuda_note_handed_out(const void *wrapper, bool by_gpa)
 	cuda_tally(by_gpa ? CUDA_BY_GPA : CUDA_BY_SYMBOL);
 	for (unsigned row = 0; row < CUDA_ROWS; row++)
 		if (cuda_entries[row].wrapper == wrapper)
-			atomic_store_explicit(&is_handed_out[row], 1, memory_order_relaxed);
+			atomic_store_explicit(&cuda_is_handed_out[row], 1, memory_order_relaxed);
 }
 
 void cuda_note_called(enum cuda_row row)
 {
-	if (TELE_UNLIKELY(!atomic_load_explicit(&is_handed_out[row], memory_order_relaxed)) &&
-	    !atomic_exchange_explicit(&is_handed_out[row], 1, memory_order_relaxed))
+	if (TELE_UNLIKELY(!atomic_load_explicit(&cuda_is_handed_out[row], memory_order_relaxed)) &&
+	    !atomic_exchange_explicit(&cuda_is_handed_out[row], 1, memory_order_relaxed))
 		cuda_tally(CUDA_BY_SYMBOL);
 }
 

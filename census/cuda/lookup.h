@@ -13,6 +13,8 @@
 
 #include "calls.h"
 
+#include <stdatomic.h>
+
 // The wrapper for an address of the driver, or NULL. *ret_is_known (may be
 // NULL) says whether the address is of a row, also of one that is left alone.
 void *cuda_wrapper_of(const void *address, bool *ret_is_known);
@@ -22,8 +24,19 @@ void *cuda_wrapper_of(const void *address, bool *ret_is_known);
 // case *ret_is_driver is false. NULL when there is nothing.
 void *cuda_driver_function(enum cuda_row row, const void *caller, bool *ret_is_driver);
 
-// Whether an address lies in the driver or in another library of its vendor.
-bool cuda_is_inside_driver(const void *address);
+// The driver's function of each row, once it is known, and where the driver is
+// mapped.
+extern _Atomic(void *) cuda_functions[CUDA_ROWS];
+extern _Atomic uintptr_t cuda_driver_from, cuda_driver_to;
+extern _Atomic uint8_t cuda_is_handed_out[CUDA_ROWS];
+
+// Whether an address lies in the driver.
+static inline bool cuda_is_inside_driver(const void *address)
+{
+	uintptr_t from = atomic_load_explicit(&cuda_driver_from, memory_order_relaxed);
+	uintptr_t to = atomic_load_explicit(&cuda_driver_to, memory_order_relaxed);
+	return (uintptr_t)address - from < to - from;
+}
 
 // Counts what a look-up handed out.
 void cuda_note_handed_out(const void *wrapper, bool by_gpa);

@@ -48,7 +48,16 @@ static void find_ourselves_forked(void)
 	forget_parent();
 }
 
-void *cuda_begin(enum cuda_row row, const void *caller, bool *ret_is_counted)
+static void enter(struct cuda_thread *self, const void *caller, bool *ret_is_counted)
+{
+	cuda_count_call(self->number);
+	self->caller = caller;
+	self->depth = 1;
+	*ret_is_counted = true;
+}
+
+// The first call of a thread, of a row, or of a child; one that does not count.
+static __attribute__((noinline)) void *begin_slowly(enum cuda_row row, const void *caller, bool *ret_is_counted)
 {
 	struct cuda_thread *self = &cuda_self;
 	bool is_driver;
@@ -56,15 +65,26 @@ void *cuda_begin(enum cuda_row row, const void *caller, bool *ret_is_counted)
 	void *function = cuda_driver_function(row, caller, &is_driver);
 	if (!function || !is_driver || self->depth > 0 || cuda_is_off() || cuda_is_inside_driver(caller))
 		return function;
-	if (TELE_UNLIKELY(!atomic_load_explicit(is_ours, memory_order_relaxed)))
+	if (!atomic_load_explicit(is_ours, memory_order_relaxed))
 		find_ourselves_forked();
-	if (TELE_UNLIKELY(self->number == 0))
+	if (self->number == 0)
 		self->number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
 	cuda_note_called(row);
-	cuda_count_call(self->number);
-	self->caller = caller;
-	self->depth = 1;
-	*ret_is_counted = true;
+	enter(self, caller, ret_is_counted);
+	return function;
+}
+
+// A thread has a number only where calls count at all.
+void *cuda_begin(enum cuda_row row, const void *caller, bool *ret_is_counted)
+{
+	struct cuda_thread *self = &cuda_self;
+	void *function = atomic_load_explicit(&cuda_functions[row], memory_order_acquire);
+	if (TELE_UNLIKELY(!function || self->depth > 0 || self->number == 0 ||
+			  !atomic_load_explicit(is_ours, memory_order_relaxed) ||
+			  !atomic_load_explicit(&cuda_is_handed_out[row], memory_order_relaxed) ||
+			  cuda_is_inside_driver(caller)))
+		return begin_slowly(row, caller, ret_is_counted);
+	enter(self, caller, ret_is_counted);
 	return function;
 }
 
