@@ -84,7 +84,7 @@ TEST_PROGS := $(patsubst tests/prog/%.c,$(O)/tests/prog/%,$(wildcard tests/prog/
 BENCHES := $(patsubst bench/%.c,$(O)/bench/%,$(wildcard bench/*.c)) $(O)/bench/alloc/workloads
 REPLAYS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all demo check test sanitize lint cross cross-objects bench soak fuzz install uninstall deps docs clean help tests-built
+.PHONY: all demo check test gpu sanitize lint cross cross-objects bench soak fuzz install uninstall deps docs clean help tests-built
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -102,6 +102,7 @@ help:
 ## make cross      everything compiles for arm64, where Debian's compiler is there
 ## make bench      speeds and sizes, beside their goals
 ## make soak       the long tests
+## make gpu        what tests/gpu/run needs, for a machine with a GPU
 ## make fuzz       the fuzzers, for FUZZ_SECONDS each (60)
 ## make install    PREFIX=/usr/local DESTDIR=
 ## make deps       installs the Debian packages this needs, or says how
@@ -285,7 +286,7 @@ $(O)/bench/alloc/workloads: $(wildcard bench/alloc/*.[ch]) $(SO)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARNINGS) $(CFLAGS) $(filter %.c,$^) -o $@ -Wl,--as-needed -L$(O) -lrollcall -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
-tests-built: $(PROGRAMS) $(FAKES) $(CLIENTS) $(TESTS) $(TEST_PROGS) $(REPLAYS) $(BENCHES)
+tests-built: $(PROGRAMS) $(FAKES) $(CLIENTS) $(O)/gpu/checks $(TESTS) $(TEST_PROGS) $(REPLAYS) $(BENCHES)
 
 deps:
 	$(Q)tools/deps
@@ -328,6 +329,22 @@ cross-objects: $(LIB_OBJ) $(ALLOC_OBJ) $(TOOL_OBJ) $(CLI_OBJ)
 
 bench: $(PROGRAMS) $(BENCHES)
 	$(Q)bench/run $(O)
+
+# Check programs for a machine with a GPU; those of the runtime where nvcc is.
+NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+GPU_RUNTIME := $(if $(NVCC),$(addprefix $(O)/gpu/runtime-,shared static per-thread))
+$(O)/gpu/checks: tests/gpu/checks.c census/cuda_calls.def census/cuda/abi.h
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O1 -g $(WARNINGS) $(CFLAGS) $< -o $@ -ldl -lpthread
+NVCC_FLAGS_shared := --cudart shared -Xlinker -rpath,/usr/local/cuda/lib64
+NVCC_FLAGS_static := --cudart static
+NVCC_FLAGS_per-thread := --cudart static --default-stream per-thread
+$(GPU_RUNTIME): $(O)/gpu/runtime-%: tests/gpu/runtime.cu
+	$(call say,NVCC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCC_FLAGS_$*) $< -o $@ 2>/dev/null || echo "NOT BUILT: $@ ($(NVCC) failed)"
+gpu: $(PROGRAMS) $(O)/gpu/checks $(GPU_RUNTIME)
 
 soak: tests-built
 	$(Q)tests/run --soak $(O)

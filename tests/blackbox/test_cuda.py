@@ -390,6 +390,23 @@ class TestFfmpeg(CudaCase):
         self.assertEqual(0, last["devices"][0]["linear_pools"])
 
 
+class TestGpuScript(CudaCase):
+    def test_it_runs_on_the_fake_driver(self):
+        script = os.path.join(os.path.dirname(__file__), "..", "gpu", "run")
+        done = subprocess.run([script, BUILD], env=self.environment, capture_output=True, text=True)
+        failed = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
+        self.assertEqual(([], 0), (failed, done.returncode), done.stderr)
+        for check in "ABCDJK":
+            self.assertRegex(done.stdout, r"(?m)^(PASS|FACT) %s " % check)
+
+    def test_it_says_so_where_there_is_no_gpu(self):
+        script = os.path.join(os.path.dirname(__file__), "..", "gpu", "run")
+        done = subprocess.run([script, BUILD], env=dict(self.environment, LD_LIBRARY_PATH=""), capture_output=True,
+                              text=True)
+        if done.returncode == 77:
+            self.assertIn("NOT CHECKED", done.stdout)
+
+
 RUNTIME = system_library("libcudart.so.13") or next(iter(glob.glob("/usr/local/cuda/lib*/libcudart.so.13")), None)
 
 
