@@ -72,6 +72,24 @@ void analysis_classes_fini(struct analysis_classes *classes)
 	*classes = (struct analysis_classes){0};
 }
 
+int analysis_classes_copy(const struct analysis_classes *classes, struct analysis_classes *ret_copy)
+{
+	struct analysis_classes copy = *classes;
+	copy.items = malloc((classes->n_items + 1) * sizeof(*copy.items));
+	copy.sources = malloc((classes->n_items + 1) * sizeof(*copy.sources));
+	copy.capacity = classes->n_items;
+	*ret_copy = copy;
+	if (!copy.items || !copy.sources) {
+		analysis_classes_fini(ret_copy);
+		return -ENOMEM;
+	}
+	if (classes->n_items == 0)
+		return 0;
+	memcpy(copy.items, classes->items, classes->n_items * sizeof(*copy.items));
+	memcpy(copy.sources, classes->sources, classes->n_items * sizeof(*copy.sources));
+	return 0;
+}
+
 static int make_room(struct analysis_classes *classes)
 {
 	if (classes->n_items < classes->capacity)
@@ -232,29 +250,31 @@ static uint64_t sum_of_devices(const struct analysis_classes *classes, const uin
 	return sum;
 }
 
+uint64_t analysis_classes_value(const struct analysis_classes *classes, size_t index, const struct tele_schema *schema,
+				const uint64_t *row, uint32_t n_fields)
+{
+	const struct analysis_class_source *source = &classes->sources[index];
+	uint64_t plus = value_at(row, n_fields, source->plus), minus = 0;
+	switch (source->kind) {
+	case SOURCE_DIFFERENCE:
+		minus = value_at(row, n_fields, source->minus);
+		return plus == TELE_UNKNOWN || minus == TELE_UNKNOWN ? TELE_UNKNOWN : plus - minus;
+	case SOURCE_FIELD:
+	case SOURCE_USED:
+		return plus;
+	case SOURCE_RESIDUAL:
+		return residual_of(schema, row, n_fields);
+	case SOURCE_DEVICES:
+		return sum_of_devices(classes, row, n_fields);
+	}
+	return TELE_UNKNOWN;
+}
+
 void analysis_classes_read(const struct analysis_classes *classes, const struct tele_schema *schema,
 			   const uint64_t *row, uint32_t n_fields, uint64_t *ret_values)
 {
-	for (size_t i = 0; i < classes->n_items; i++) {
-		const struct analysis_class_source *source = &classes->sources[i];
-		uint64_t plus = value_at(row, n_fields, source->plus), minus = 0;
-		switch (source->kind) {
-		case SOURCE_DIFFERENCE:
-			minus = value_at(row, n_fields, source->minus);
-			ret_values[i] = plus == TELE_UNKNOWN || minus == TELE_UNKNOWN ? TELE_UNKNOWN : plus - minus;
-			break;
-		case SOURCE_FIELD:
-		case SOURCE_USED:
-			ret_values[i] = plus;
-			break;
-		case SOURCE_RESIDUAL:
-			ret_values[i] = residual_of(schema, row, n_fields);
-			break;
-		case SOURCE_DEVICES:
-			ret_values[i] = sum_of_devices(classes, row, n_fields);
-			break;
-		}
-	}
+	for (size_t i = 0; i < classes->n_items; i++)
+		ret_values[i] = analysis_classes_value(classes, i, schema, row, n_fields);
 }
 
 int analysis_classes_find(const struct analysis_classes *classes, const char *name)

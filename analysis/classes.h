@@ -32,6 +32,9 @@ struct analysis_classes {
 // All zero is an empty set.
 void analysis_classes_fini(struct analysis_classes *classes);
 
+// Makes *ret_copy (not initialised) a set of its own. Returns 0 or -ENOMEM.
+int analysis_classes_copy(const struct analysis_classes *classes, struct analysis_classes *ret_copy);
+
 // Adds the classes of the fields that the schema has beyond those seen so far.
 // Returns how many came, or -ENOMEM with none added.
 int analysis_classes_extend(struct analysis_classes *classes, const struct tele_schema *schema);
@@ -41,6 +44,10 @@ int analysis_classes_extend(struct analysis_classes *classes, const struct tele_
 // a signed value of -1 cannot be told from unknown and is.
 void analysis_classes_read(const struct analysis_classes *classes, const struct tele_schema *schema,
 			   const uint64_t *row, uint32_t n_fields, uint64_t *ret_values);
+
+// One class of it.
+uint64_t analysis_classes_value(const struct analysis_classes *classes, size_t index, const struct tele_schema *schema,
+				const uint64_t *row, uint32_t n_fields);
 
 // The class of that name, or -1.
 int analysis_classes_find(const struct analysis_classes *classes, const char *name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// The inside of an engine of verdicts, shared by the files that fill it
-// (verdict.c), read it (rank.c) and speak of it (sentence.c).
+// The inside of an engine of verdicts, shared by the files that make it
+// (engine.c), fill it (verdict.c), read it (rank.c) and speak of it (sentence.c).
 
 #ifndef ANALYSIS_ENGINE_H
 #define ANALYSIS_ENGINE_H
@@ -54,6 +54,18 @@ struct analysis_verdicts {
 	struct analysis_outcomes outcomes;
 	struct analysis_class_state *classes[ANALYSIS_CLASSES_MAX];
 };
+
+// Tracks and outcomes of its own, before they are written to. False: no memory.
+bool analysis_have_tracks(struct analysis_class_state *state);
+bool analysis_have_outcomes(struct analysis_class_state *state);
+
+// Whether the outcomes are its own.
+bool analysis_has_outcomes(const struct analysis_class_state *state);
+
+static inline bool analysis_track_is_started(const struct analysis_track *track)
+{
+	return track->history.points_per_cell > 0;
+}
 
 // The axis that decides whether a class grows: attempted candidates, or time
 // where there are none or too few. Five axes would be five chances of a false

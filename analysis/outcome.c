@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gls.h"
 
@@ -44,6 +45,34 @@ void analysis_class_outcomes_fini(struct analysis_class_outcomes *class)
 {
 	free(class->cells);
 	*class = (struct analysis_class_outcomes){0};
+}
+
+// A copy of cells that may not be there; false: no memory.
+static bool copy_cells(const void *cells, size_t cell_bytes, void **ret_copy)
+{
+	*ret_copy = cells ? malloc(ANALYSIS_CELLS * cell_bytes) : NULL;
+	if (*ret_copy)
+		memcpy(*ret_copy, cells, ANALYSIS_CELLS * cell_bytes);
+	return *ret_copy || !cells;
+}
+
+bool analysis_outcomes_copy(const struct analysis_outcomes *outcomes, struct analysis_outcomes *ret_copy)
+{
+	void *cells;
+	bool is_whole = copy_cells(outcomes->cells, sizeof(*outcomes->cells), &cells);
+	*ret_copy = *outcomes;
+	ret_copy->cells = cells;
+	return is_whole;
+}
+
+bool analysis_class_outcomes_copy(const struct analysis_class_outcomes *class,
+				  struct analysis_class_outcomes *ret_copy)
+{
+	void *cells;
+	bool is_whole = copy_cells(class->cells, sizeof(*class->cells), &cells);
+	*ret_copy = *class;
+	ret_copy->cells = cells;
+	return is_whole;
 }
 
 void analysis_outcomes_end(struct analysis_outcomes *outcomes, unsigned outcome, bool *ret_merged)

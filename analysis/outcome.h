@@ -70,6 +70,12 @@ struct analysis_by_outcome {
 void analysis_outcomes_init(struct analysis_outcomes *outcomes);
 void analysis_outcomes_fini(struct analysis_outcomes *outcomes);
 
+// Makes *ret_copy (not initialised) the same, with cells of its own. False: no
+// memory, and nothing to fini. Likewise those of a class.
+bool analysis_outcomes_copy(const struct analysis_outcomes *outcomes, struct analysis_outcomes *ret_copy);
+bool analysis_class_outcomes_copy(const struct analysis_class_outcomes *class,
+				  struct analysis_class_outcomes *ret_copy);
+
 // Those of a class start all zero, and are all zero again after this.
 void analysis_class_outcomes_fini(struct analysis_class_outcomes *class);
 

@@ -12,9 +12,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine.h"
 
@@ -50,11 +48,6 @@ int analysis_axis_of(const char *name)
 	return -1;
 }
 
-static bool is_class(int index, size_t n_classes, size_t self)
-{
-	return index == ANALYSIS_NO_CLASS || (index >= 0 && (size_t)index < n_classes && (size_t)index != self);
-}
-
 static void reset_track(struct analysis_track *track, unsigned axis)
 {
 	track->shown = (struct analysis_growth){.shape = ANALYSIS_NOT_ENOUGH_DATA};
@@ -62,128 +55,17 @@ static void reset_track(struct analysis_track *track, unsigned axis)
 	track->in_a_row = 0;
 }
 
-static bool is_started(const struct analysis_track *track)
-{
-	return track->history.points_per_cell > 0;
-}
-
-// Of classes without a value yet. Read only.
-static const struct analysis_track no_tracks[ANALYSIS_AXIS_COUNT];
-static const struct analysis_class_outcomes no_outcomes;
-
-#define TRACKS_BYTES (ANALYSIS_AXIS_COUNT * sizeof(struct analysis_track))
-
-static bool have_tracks(struct analysis_class_state *state)
-{
-	if (state->tracks != no_tracks)
-		return true;
-	// Pages of their own, so that those which no point reaches stay unpaid: a
-	// malloc would give used ones, and clear them all.
-	struct analysis_track *tracks =
-		mmap(NULL, TRACKS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (tracks == MAP_FAILED)
-		return false;
-	madvise(tracks, TRACKS_BYTES, MADV_NOHUGEPAGE);
-	state->tracks = tracks;
-	return true;
-}
-
-static bool have_outcomes(struct analysis_class_state *state)
-{
-	if (state->outcomes != &no_outcomes)
-		return true;
-	struct analysis_class_outcomes *outcomes = calloc(1, sizeof(*outcomes));
-	if (outcomes)
-		state->outcomes = outcomes;
-	return outcomes;
-}
-
-static void free_class(struct analysis_class_state *state)
-{
-	if (state->outcomes != &no_outcomes) {
-		analysis_class_outcomes_fini(state->outcomes);
-		free(state->outcomes);
-	}
-	if (state->tracks != no_tracks)
-		munmap(state->tracks, TRACKS_BYTES);
-	free(state);
-}
-
 // Without memory the point is left out, as if it had not been read.
 static void add_point(struct analysis_class_state *state, unsigned axis, double x, double y, bool is_settled)
 {
-	if (!have_tracks(state))
+	if (!analysis_have_tracks(state))
 		return;
 	struct analysis_track *track = &state->tracks[axis];
-	if (!is_started(track)) {
+	if (!analysis_track_is_started(track)) {
 		analysis_history_init(&track->history);
 		reset_track(track, axis);
 	}
 	analysis_history_add(&track->history, x, y, is_settled);
-}
-
-static int new_class(const struct analysis_class *class, struct analysis_class_state **ret)
-{
-	struct analysis_class_state *state = calloc(1, sizeof(*state));
-	if (!state)
-		return -ENOMEM;
-	state->class = *class;
-	state->capacity_bytes = TELE_UNKNOWN;
-	state->turned_at_s = NAN;
-	// Never written to: have_tracks and have_outcomes come first.
-	state->tracks = (struct analysis_track *)(uintptr_t)no_tracks;
-	state->outcomes = (struct analysis_class_outcomes *)(uintptr_t)&no_outcomes;
-	*ret = state;
-	return 0;
-}
-
-int analysis_verdicts_extend(struct analysis_verdicts *engine, const struct analysis_class *classes, size_t n_classes)
-{
-	size_t n_before = engine->n_classes, n_after = n_before + n_classes;
-
-	if (n_classes > ANALYSIS_CLASSES_MAX - n_before)
-		return -EINVAL;
-	for (size_t i = 0; i < n_classes; i++) {
-		if (!classes[i].name[0] || !memchr(classes[i].name, '\0', sizeof(classes[i].name)) ||
-		    !is_class(classes[i].bytes_class, n_after, n_before + i) ||
-		    !is_class(classes[i].total_class, n_after, n_before + i))
-			return -EINVAL;
-	}
-	for (size_t i = 0; i < n_classes; i++) {
-		int result = new_class(&classes[i], &engine->classes[n_before + i]);
-		if (result < 0) {
-			while (i-- > 0)
-				free_class(engine->classes[n_before + i]);
-			return result;
-		}
-	}
-	engine->n_classes = n_after;
-	return 0;
-}
-
-int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes, struct analysis_verdicts **ret)
-{
-	struct analysis_verdicts *engine = calloc(1, sizeof(*engine));
-	if (!engine)
-		return -ENOMEM;
-	engine->outcomes.ends_per_cell = 1;
-	int result = analysis_verdicts_extend(engine, classes, n_classes);
-	if (result < 0) {
-		free(engine);
-		return result;
-	}
-	*ret = engine;
-	return 0;
-}
-
-void analysis_verdicts_free(struct analysis_verdicts *engine)
-{
-	if (!engine)
-		return;
-	for (size_t i = 0; i < engine->n_classes; i++)
-		free_class(engine->classes[i]);
-	analysis_outcomes_fini(&engine->outcomes);
-	free(engine);
 }
 
 void analysis_verdicts_set_capacity(struct analysis_verdicts *engine, size_t class_index, uint64_t bytes)
@@ -222,7 +104,7 @@ void analysis_verdicts_gap(struct analysis_verdicts *engine)
 		struct analysis_class_state *state = engine->classes[i];
 		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
 			analysis_history_gap(&state->tracks[axis].history);
-		if (state->outcomes != &no_outcomes)
+		if (analysis_has_outcomes(state))
 			analysis_class_outcomes_close(state->outcomes, false);
 		state->has_value = false;
 	}
@@ -238,12 +120,12 @@ void analysis_verdicts_restart(struct analysis_verdicts *engine)
 	for (size_t i = 0; i < engine->n_classes; i++) {
 		struct analysis_class_state *state = engine->classes[i];
 		for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++) {
-			if (!is_started(&state->tracks[axis]))
+			if (!analysis_track_is_started(&state->tracks[axis]))
 				continue;
 			analysis_history_restart(&state->tracks[axis].history);
 			reset_track(&state->tracks[axis], axis);
 		}
-		if (state->outcomes != &no_outcomes)
+		if (analysis_has_outcomes(state))
 			analysis_class_outcomes_fini(state->outcomes);
 		state->is_growing = false;
 		state->turned_at_row = 0;
@@ -352,7 +234,7 @@ static unsigned judge_due(struct analysis_verdicts *engine)
 
 			for (unsigned axis = 0; axis < ANALYSIS_AXIS_COUNT && budget > 0; axis++) {
 				struct analysis_track *track = &state->tracks[axis];
-				if ((axis == base) != (round == 0) || !is_started(track) ||
+				if ((axis == base) != (round == 0) || !analysis_track_is_started(track) ||
 				    analysis_history_points(&track->history) < track->due_at_points)
 					continue;
 				budget -= !is_constant(&track->history);
@@ -426,7 +308,7 @@ static void place(struct analysis_verdicts *engine, const struct analysis_row *r
 static void add_outcomes(struct analysis_verdicts *engine, struct analysis_class_state *state,
 			 const struct analysis_row *row, bool is_between, bool merged, bool is_known, double y)
 {
-	if ((!is_known && row->boundary == ANALYSIS_NO_BOUNDARY) || !have_outcomes(state))
+	if ((!is_known && row->boundary == ANALYSIS_NO_BOUNDARY) || !analysis_have_outcomes(state))
 		return;
 	if (is_between && is_known && state->has_value)
 		analysis_class_outcomes_between(state->outcomes, y - state->value);

@@ -77,6 +77,9 @@ int analysis_verdicts_new(const struct analysis_class *classes, size_t n_classes
 // appended.
 int analysis_verdicts_extend(struct analysis_verdicts *engine, const struct analysis_class *classes, size_t n_classes);
 
+// An engine of its own with the same content, or NULL without memory.
+struct analysis_verdicts *analysis_verdicts_copy(const struct analysis_verdicts *engine);
+
 void analysis_verdicts_free(struct analysis_verdicts *engine); // takes NULL
 
 // The limit of a class (a total: device memory; or its own: a cgroup limit).

@@ -120,6 +120,28 @@ void analysis_watch_free(struct analysis_watch *watch)
 	free(watch);
 }
 
+struct analysis_watch *analysis_watch_copy(const struct analysis_watch *watch)
+{
+	struct analysis_watch *copy = malloc(sizeof(*copy));
+	if (!copy)
+		return NULL;
+	*copy = *watch;
+	copy->engine = watch->engine ? analysis_verdicts_copy(watch->engine) : NULL;
+	copy->values = malloc((watch->n_values + 1) * sizeof(*copy->values));
+	copy->capacities = malloc((watch->n_values + 1) * sizeof(*copy->capacities));
+	bool is_whole = analysis_classes_copy(&watch->classes, &copy->classes) == 0 && copy->values &&
+			copy->capacities && (copy->engine || !watch->engine);
+	if (!is_whole) {
+		analysis_watch_free(copy);
+		return NULL;
+	}
+	if (watch->n_values == 0)
+		return copy;
+	memcpy(copy->values, watch->values, watch->n_values * sizeof(*copy->values));
+	memcpy(copy->capacities, watch->capacities, watch->n_values * sizeof(*copy->capacities));
+	return copy;
+}
+
 static void start_over(struct analysis_watch *watch)
 {
 	struct analysis_watch empty = {
@@ -199,10 +221,11 @@ static int have_engine(struct analysis_watch *watch)
 // ---- Capacities ---------------------------------------------------------------
 
 // The size of one device: its own word first.
-static uint64_t device_total(const struct analysis_watch *watch, const struct tele_record *record, uint32_t device)
+static uint64_t device_total(const struct analysis_watch *watch, const struct tele_schema *schema,
+			     const struct tele_record *record, uint32_t device)
 {
 	char name[32];
-	uint64_t bytes = tele_schema_value(record->instance->schema, TELE_ID_device_total_bytes, device, record->row,
+	uint64_t bytes = tele_schema_value(schema, TELE_ID_device_total_bytes, device, record->row,
 					   record->n_fields);
 	snprintf(name, sizeof(name), "device[%u]", device);
 	if (bytes == TELE_UNKNOWN)
@@ -210,15 +233,15 @@ static uint64_t device_total(const struct analysis_watch *watch, const struct te
 	return bytes == TELE_UNKNOWN ? limit_of(&watch->limits, "device") : bytes;
 }
 
-static uint64_t devices_total(const struct analysis_watch *watch, const struct tele_record *record)
+static uint64_t devices_total(const struct analysis_watch *watch, const struct tele_schema *schema,
+			     const struct tele_record *record)
 {
-	const struct tele_schema *schema = record->instance->schema;
 	uint64_t sum = 0;
 	uint32_t n_fields = watch->classes.n_devices ? schema->n_fields : 0;
 	for (uint32_t i = 0; i < n_fields; i++) {
 		if (schema->fields[i].builtin != TELE_ID_device_captured_at_ns)
 			continue;
-		uint64_t bytes = device_total(watch, record, schema->fields[i].instance);
+		uint64_t bytes = device_total(watch, schema, record, schema->fields[i].instance);
 		if (bytes == TELE_UNKNOWN)
 			return TELE_UNKNOWN;
 		sum += bytes;
@@ -226,18 +249,20 @@ static uint64_t devices_total(const struct analysis_watch *watch, const struct t
 	return watch->classes.n_devices ? sum : limit_of(&watch->limits, "device");
 }
 
-static uint64_t host_total(const struct analysis_watch *watch, const struct tele_record *record)
+static uint64_t host_total(const struct analysis_watch *watch, const struct tele_schema *schema,
+			     const struct tele_record *record)
 {
 	const uint64_t *boot_id = record->instance->identity.boot_id;
-	uint64_t cgroup = tele_schema_value(record->instance->schema, TELE_ID_host_cgroup_max_bytes, TELE_NO_INSTANCE,
+	uint64_t cgroup = tele_schema_value(schema, TELE_ID_host_cgroup_max_bytes, TELE_NO_INSTANCE,
 					    record->row, record->n_fields);
 	bool is_same = boot_id[0] == watch->limits.boot_id[0] && boot_id[1] == watch->limits.boot_id[1];
 	return tele_min_u64(cgroup, is_same ? watch->limits.machine_bytes : TELE_UNKNOWN);
 }
 
-static void set_capacities(struct analysis_watch *watch, const struct tele_record *record)
+static void set_capacities(struct analysis_watch *watch, const struct tele_schema *schema,
+			   const struct tele_record *record)
 {
-	uint64_t host_bytes = host_total(watch, record), devices_bytes = devices_total(watch, record);
+	uint64_t host_bytes = host_total(watch, schema, record), devices_bytes = devices_total(watch, schema, record);
 	for (size_t i = 0; i < watch->classes.n_items; i++) {
 		const struct class_capacity *capacity = &watch->capacities[i];
 		uint64_t bytes = capacity->limit_bytes;
@@ -245,7 +270,7 @@ static void set_capacities(struct analysis_watch *watch, const struct tele_recor
 		if (bytes == TELE_UNKNOWN && !has_total && capacity->kind == CAPACITY_HOST)
 			bytes = host_bytes;
 		else if (bytes == TELE_UNKNOWN && !has_total && capacity->kind == CAPACITY_DEVICE)
-			bytes = device_total(watch, record, capacity->device);
+			bytes = device_total(watch, schema, record, capacity->device);
 		else if (bytes == TELE_UNKNOWN && !has_total && capacity->kind == CAPACITY_DEVICES)
 			bytes = devices_bytes;
 		analysis_verdicts_set_capacity(watch->engine, i, bytes);
@@ -256,7 +281,12 @@ static void set_capacities(struct analysis_watch *watch, const struct tele_recor
 
 static int take_row(struct analysis_watch *watch, const struct tele_record *record)
 {
-	const struct tele_schema *schema = record->instance->schema;
+	// The schema may know more by now than the row did: what a row brings must
+	// not depend on when it is read.
+	struct tele_schema known = *record->instance->schema;
+	const struct tele_schema *schema = &known;
+	if (known.n_fields > record->n_fields)
+		known.n_fields = record->n_fields;
 	int result = take_schema(watch, schema);
 	if (result < 0)
 		return result;
@@ -266,7 +296,7 @@ static int take_row(struct analysis_watch *watch, const struct tele_record *reco
 	result = have_engine(watch);
 	if (result < 0)
 		return result;
-	set_capacities(watch, record);
+	set_capacities(watch, schema, record);
 #define COUNT(name) tele_schema_value(schema, TELE_ID_search_##name, TELE_NO_INSTANCE, record->row, record->n_fields)
 	uint64_t n_open = COUNT(open_candidates), at_ns = record->n_fields ? record->row[0] : TELE_UNKNOWN;
 	struct analysis_row row = {

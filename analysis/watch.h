@@ -52,6 +52,10 @@ struct analysis_watch;
 struct analysis_watch *analysis_watch_new(enum analysis_look look, const struct analysis_limits *limits);
 void analysis_watch_free(struct analysis_watch *watch); // takes NULL
 
+// A watch of its own that goes on from there with the same answers, or NULL
+// without memory.
+struct analysis_watch *analysis_watch_copy(const struct analysis_watch *watch);
+
 // Takes in one record of the instance, in order; an INSTANCE record starts over.
 // Returns how many classes turned (to growing, or back), or -ENOMEM. Pointers
 // into the record are not kept.

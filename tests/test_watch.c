@@ -229,6 +229,53 @@ static void an_instance_told_again_starts_over(void **state)
 	assert_int_equal(headline("working_pools")->growth.shape, ANALYSIS_NOT_ENOUGH_DATA);
 }
 
+// What both say of every class, to the last digit.
+static void assert_same_verdicts(const struct analysis_watch *a, const struct analysis_watch *b)
+{
+	struct analysis_verdict *of_a, *of_b;
+	int n = analysis_watch_list(a, &of_a);
+	assert_true(n > 0);
+	assert_int_equal(analysis_watch_list(b, &of_b), n);
+	for (int i = 0; i < n; i++) {
+		assert_int_equal(of_a[i].class_index, of_b[i].class_index);
+		assert_int_equal(of_a[i].axis, of_b[i].axis);
+		assert_memory_equal(&of_a[i].growth, &of_b[i].growth, sizeof(of_a[i].growth));
+		assert_int_equal(of_a[i].turned_at_row, of_b[i].turned_at_row);
+	}
+	free(of_a);
+	free(of_b);
+}
+
+static void a_copy_goes_on_with_the_same_answers(void **state)
+{
+	(void)state;
+	assert_non_null(watch);
+	struct analysis_watch *empty = analysis_watch_copy(watch);
+	assert_non_null(empty);
+	assert_null(analysis_watch_engine(empty));
+	analysis_watch_free(empty);
+	for (int i = 0; i < 20; i++)
+		candidate(TELE_OUTCOME_TIMED, i % 3 == 0, false);
+	struct analysis_watch *copy = analysis_watch_copy(watch), *first = watch;
+	assert_same_verdicts(watch, copy);
+	uint64_t seq = fixture->seq, was_at_ns = at_ns, attempted = n_attempted, pools = n_pools;
+	for (int i = 0; i < 200; i++)
+		candidate(TELE_OUTCOME_TIMED, 1, false);
+	take_gap(3);
+	candidate(TELE_OUTCOME_FAILED, 0, true);
+	fixture->seq = seq;
+	at_ns = was_at_ns;
+	n_attempted = attempted;
+	n_pools = pools;
+	watch = copy;
+	for (int i = 0; i < 200; i++)
+		candidate(TELE_OUTCOME_TIMED, 1, false);
+	take_gap(3);
+	candidate(TELE_OUTCOME_FAILED, 0, true);
+	assert_same_verdicts(first, copy);
+	analysis_watch_free(first);
+}
+
 static void grow(const char *capacity)
 {
 	if (capacity) {
@@ -322,6 +369,7 @@ int main(void)
 		WATCHED(a_gap_is_never_a_slope),
 		WATCHED(a_class_that_comes_later_loses_nothing_of_the_others),
 		WATCHED(an_instance_told_again_starts_over),
+		WATCHED(a_copy_goes_on_with_the_same_answers),
 		WATCHED(without_a_limit_there_is_no_forecast),
 		WATCHED(the_limit_of_a_device_that_tells_nothing_holds_for_its_pools),
 		WATCHED(what_the_device_tells_goes_before_what_a_person_says),
