@@ -350,6 +350,26 @@ void analysis_judge(const struct analysis_history *history, struct analysis_grow
 	judge_flushed(&copy, ret);
 }
 
+void analysis_growth_widen(const struct analysis_history *history, struct analysis_growth *growth)
+{
+	double low = INFINITY, high = -INFINITY;
+
+	if (growth->shape != ANALYSIS_BOUNDED || history->points_per_cell == 0)
+		return;
+	// Its window begins with the first point: the cell at its end may hold some
+	// that were judged, and they are in the band.
+	for (uint64_t i = growth->points / history->points_per_cell; i < history->n_cells; i++) {
+		low = fmin(low, history->cells[i].low_y);
+		high = fmax(high, history->cells[i].high_y);
+	}
+	growth->low = fmin(growth->low, history->first_y + low);
+	growth->high = fmax(growth->high, history->first_y + high);
+	if (history->has_pending && history->pending_is_settled) {
+		growth->low = fmin(growth->low, history->pending_y);
+		growth->high = fmax(growth->high, history->pending_y);
+	}
+}
+
 void analysis_grow_by_leak(const struct analysis_history *history, double left, double n, struct analysis_growth *ret)
 {
 	struct analysis_history copy = *history;

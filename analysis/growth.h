@@ -41,6 +41,10 @@ struct analysis_growth {
 // history gives the same answer to the last digit. Takes about 20 us.
 void analysis_judge(const struct analysis_history *history, struct analysis_growth *ret);
 
+// Widens the band of a bounded history that was judged some points ago by the
+// points since, so that it never leaves out what is there now.
+void analysis_growth_widen(const struct analysis_history *history, struct analysis_growth *growth);
+
 // The verdict for a series that a part of the candidates makes grow for
 // certain: by `left` in all, over n of them.
 void analysis_grow_by_leak(const struct analysis_history *history, double left, double n, struct analysis_growth *ret);

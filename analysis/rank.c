@@ -100,6 +100,7 @@ static size_t judge_all(struct look *look, size_t max)
 						     &verdict->growth);
 			} else {
 				verdict->growth = track->shown;
+				analysis_growth_widen(&track->history, &verdict->growth);
 				verdict->is_so_far = grows(verdict);
 				set_left_out(&track->history, &verdict->growth);
 			}

@@ -110,6 +110,25 @@ static void a_warm_up_is_bounded_and_its_band_is_the_plateau(void **state)
 	assert_true(growth.low > 80 && growth.high == 100);
 }
 
+// A live reader is told what was judged some points ago: the band has to hold
+// what is there now.
+static void the_band_of_an_earlier_judgement_holds_what_came_since(void **state)
+{
+	(void)state;
+	analysis_history_init(&history);
+	for (size_t i = 0; i < 300; i++)
+		analysis_history_add(&history, (double)i, (double)(2 + i * 7 % 4), true);
+	analysis_judge(&history, &growth);
+	assert_shape(ANALYSIS_BOUNDED);
+	assert_true(growth.low == 2 && growth.high == 5);
+	analysis_growth_widen(&history, &growth);
+	assert_true(growth.low == 2 && growth.high == 5);
+	analysis_history_add(&history, 300, 8, true);
+	analysis_history_add(&history, 301, 1, true);
+	analysis_growth_widen(&history, &growth);
+	assert_true(growth.low == 1 && growth.high == 8);
+}
+
 static void rare_even_steps_are_stepping(void **state)
 {
 	(void)state;
@@ -466,6 +485,7 @@ int main(void)
 		cmocka_unit_test(a_constant_is_flat_whatever_its_level),
 		cmocka_unit_test(a_step_and_then_nothing_is_one_time),
 		cmocka_unit_test(a_warm_up_is_bounded_and_its_band_is_the_plateau),
+		cmocka_unit_test(the_band_of_an_earlier_judgement_holds_what_came_since),
 		cmocka_unit_test(rare_even_steps_are_stepping),
 		cmocka_unit_test(a_falling_series_is_draining),
 		cmocka_unit_test(a_slow_leak_on_a_large_base_is_a_leak),
