@@ -6,7 +6,7 @@
 // dropped, so that feeding a row twice changes nothing. What grows is bounded:
 // rows are thinned towards the past, candidates and log entries are rings.
 
-#include "model.h"
+#include "model_events.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,10 +26,11 @@ void mon_model_init(struct mon_model *model, uint32_t history_max)
 static void empty_process(struct mon_process *process)
 {
 	for (uint32_t i = 0; i < process->n_history; i++)
-		free(process->history[i].values);
+		mon_row_drop(&process->history[i]);
 	free(process->history);
 	free(process->candidates);
 	free(process->log);
+	free(process->phases);
 	analysis_watch_free(process->watch);
 	mon_process_forget_verdicts(process);
 	*process = (struct mon_process){.history_max = process->history_max};
@@ -151,15 +152,44 @@ static int take_instance(struct mon_model *model, const struct tele_record *reco
 
 // ---- Rows ---------------------------------------------------------------------
 
-// Drops every other row of the older half.
+// The word before the values counts who shares them.
+static uint64_t *new_values(uint32_t n_fields)
+{
+	uint64_t *block = malloc((n_fields + 1) * sizeof(*block));
+	if (!block)
+		return NULL;
+	block[0] = 1;
+	return block + 1;
+}
+
+void mon_row_hold(const struct mon_row *row)
+{
+	row->values[-1]++;
+}
+
+void mon_row_drop(struct mon_row *row)
+{
+	if (row->values && --row->values[-1] == 0)
+		free(row->values - 1);
+	row->values = NULL;
+}
+
+// Drops every other row of the older half. A gap before a dropped row is one
+// before the next.
 static void thin(struct mon_process *process)
 {
 	uint32_t older = process->n_history / 2, kept = 0;
+	bool is_after_gap = false;
 	for (uint32_t i = 0; i < process->n_history; i++) {
-		if (i < older && i % 2 == 1)
-			free(process->history[i].values);
-		else
-			process->history[kept++] = process->history[i];
+		struct mon_row *row = &process->history[i];
+		is_after_gap |= row->is_after_gap;
+		if (i < older && i % 2 == 1) {
+			mon_row_drop(row);
+			continue;
+		}
+		row->is_after_gap = is_after_gap;
+		is_after_gap = false;
+		process->history[kept++] = *row;
 	}
 	process->n_history = kept;
 }
@@ -188,11 +218,12 @@ static struct mon_row *add_row(struct mon_process *process, uint32_t n_fields)
 {
 	if (is_latest_enough(process)) {
 		struct mon_row *row = &process->history[0];
-		if (row->n_fields == n_fields)
+		if (row->n_fields == n_fields && row->values[-1] == 1)
 			return row;
-		uint64_t *values = realloc(row->values, n_fields * sizeof(*values));
+		uint64_t *values = new_values(n_fields);
 		if (!values)
 			return NULL;
+		mon_row_drop(row);
 		row->values = values;
 		return row;
 	}
@@ -204,7 +235,7 @@ static struct mon_row *add_row(struct mon_process *process, uint32_t n_fields)
 		process->history = grown;
 		process->history_capacity = capacity;
 	}
-	uint64_t *values = malloc(n_fields * sizeof(*values));
+	uint64_t *values = new_values(n_fields);
 	if (!values)
 		return NULL;
 	struct mon_row *row = &process->history[process->n_history++];
@@ -226,7 +257,10 @@ static int take_row(struct mon_model *model, struct mon_process *process,
 	row->seq = record->seq;
 	row->at_ns = record->row[0];
 	row->n_fields = record->n_fields;
+	row->is_after_gap = process->is_after_gap;
+	process->is_after_gap = false;
 	process->n_rows++;
+	mon_events_row(process);
 	mon_trend_take(&process->trend, row->at_ns, mon_process_course_bytes(process, row));
 	if (row->at_ns >= model->now_ns) {
 		uint64_t offset_ns = mon_process_field(process, TELE_ID_self_realtime_offset_ns);
@@ -257,110 +291,10 @@ uint64_t mon_process_field(const struct mon_process *process, enum tele_field_id
 	return mon_process_value(process, id, TELE_NO_INSTANCE);
 }
 
-// ---- Events -------------------------------------------------------------------
-
-static void copy_text(char *buffer, size_t size, const struct tele_record *record)
-{
-	const char *text = record->event.string_id
-				   ? tele_instance_string(record->instance, record->event.string_id)
-				   : NULL;
-	snprintf(buffer, size, "%s", text ? text : "");
-}
-
-static struct mon_candidate *candidate_of(struct mon_process *process, uint64_t handle)
-{
-	uint64_t oldest = process->n_candidates > MON_CANDIDATES_MAX
-				  ? process->n_candidates - MON_CANDIDATES_MAX
-				  : 0;
-	for (uint64_t n = process->n_candidates; n > oldest; n--) {
-		struct mon_candidate *candidate =
-			&process->candidates[(n - 1) % MON_CANDIDATES_MAX];
-		if (candidate->handle == handle)
-			return candidate;
-	}
-	return NULL;
-}
-
-static int take_candidate(struct mon_process *process, const struct tele_record *record)
-{
-	const struct tele_event *event = &record->event;
-	if (!process->candidates) {
-		process->candidates = calloc(MON_CANDIDATES_MAX, sizeof(*process->candidates));
-		if (!process->candidates)
-			return -ENOMEM;
-	}
-	struct mon_candidate *candidate = candidate_of(process, event->subject);
-	if (!candidate) {
-		candidate = &process->candidates[process->n_candidates++ % MON_CANDIDATES_MAX];
-		*candidate = (struct mon_candidate){.handle = event->subject,
-						    .begin_at_ns = TELE_UNKNOWN,
-						    .end_at_ns = TELE_UNKNOWN};
-	}
-	if (event->type == TELE_EVENT_CANDIDATE_BEGIN) {
-		candidate->begin_at_ns = event->at_ns;
-	} else {
-		candidate->end_at_ns = event->at_ns;
-		// An outcome of a later version has failed as far as we can tell.
-		candidate->outcome = event->value > 0 && event->value < TELE_OUTCOME_COUNT
-					     ? (unsigned)event->value
-					     : TELE_OUTCOME_FAILED;
-	}
-	if (event->string_id && !candidate->label[0])
-		copy_text(candidate->label, sizeof(candidate->label), record);
-	return 0;
-}
-
-static struct mon_log_entry *add_log_entry(struct mon_process *process)
-{
-	if (!process->log) {
-		process->log = calloc(MON_LOG_MAX, sizeof(*process->log));
-		if (!process->log)
-			return NULL;
-	}
-	return &process->log[process->n_log++ % MON_LOG_MAX];
-}
-
-static int take_event(struct mon_process *process, const struct tele_record *record)
-{
-	const struct tele_event *event = &record->event;
-	if (event->type == TELE_EVENT_CANDIDATE_BEGIN || event->type == TELE_EVENT_CANDIDATE_END)
-		return take_candidate(process, record);
-	struct mon_log_entry *entry = add_log_entry(process);
-	if (!entry)
-		return -ENOMEM;
-	entry->at_ns = event->at_ns;
-	entry->type = event->type;
-	entry->subject = event->subject;
-	entry->value = event->value;
-	copy_text(entry->text, sizeof(entry->text), record);
-	if (event->type == TELE_EVENT_PHASE)
-		memcpy(process->phase, entry->text, sizeof(process->phase));
-	return 0;
-}
-
-static int take_gap(struct mon_process *process, const struct tele_record *record)
-{
-	const struct mon_row *latest = mon_process_latest(process);
-	if (record->gap_to <= record->gap_from)
-		return 0;
-	if (process->watch)
-		analysis_watch_take(process->watch, record);
-	struct mon_log_entry *entry = add_log_entry(process);
-	if (!entry)
-		return -ENOMEM;
-	*entry = (struct mon_log_entry){
-		.at_ns = latest ? latest->at_ns : process->identity.created_at_ns,
-		.type = TELE_EVENT_GAP,
-		.subject = record->gap_from,
-		.value = record->gap_to - record->gap_from,
-	};
-	return 0;
-}
-
 // ---- One record ---------------------------------------------------------------
 
 static int take_numbered(struct mon_model *model, struct mon_process *process,
-			 const struct tele_record *record)
+			 const struct tele_record *record, const char *text)
 {
 	if (record->seq < process->next_seq)
 		return 0;
@@ -368,27 +302,37 @@ static int take_numbered(struct mon_model *model, struct mon_process *process,
 	int watched = process->watch ? analysis_watch_take(process->watch, record) : 0;
 	if (watched < 0)
 		return watched;
-	return record->kind == TELE_RECORD_ROW ? take_row(model, process, record)
-					       : take_event(process, record);
+	int failed = record->kind == TELE_RECORD_ROW ? take_row(model, process, record)
+						     : mon_events_take(process, record, text);
+	return !failed && watched > 0 ? mon_events_turned(process) : failed;
 }
 
-int mon_model_apply(struct mon_model *model, const struct tele_record *record)
+int mon_model_apply_told(struct mon_model *model, const struct tele_record *record,
+			 const struct mon_told *told)
 {
-	int status = 0;
 	model->n_changes++;
-	if (record->kind == TELE_RECORD_INSTANCE)
-		return take_instance(model, record);
+	if (record->kind == TELE_RECORD_INSTANCE) {
+		int failed = take_instance(model, record);
+		if (failed)
+			return failed;
+	}
 	struct mon_process *process = mon_model_find(model, record->instance->identity.instance_id);
 	if (!process)
 		return 0;
 	process->is_settled = false;
-	process->state = record->instance->state;
-	process->lost = record->instance->lost;
+	process->state = told->state;
+	process->lost = told->lost;
 	if (record->kind == TELE_RECORD_ROW || record->kind == TELE_RECORD_EVENT)
-		status = take_numbered(model, process, record);
-	else if (record->kind == TELE_RECORD_GAP)
-		status = take_gap(process, record);
-	return status;
+		return take_numbered(model, process, record, told->text);
+	return record->kind == TELE_RECORD_GAP ? mon_events_gap(process, record) : 0;
+}
+
+int mon_model_apply(struct mon_model *model, const struct tele_record *record)
+{
+	struct mon_told told = {.state = record->instance->state, .lost = record->instance->lost};
+	if (record->kind == TELE_RECORD_EVENT && record->event.string_id)
+		told.text = tele_instance_string(record->instance, record->event.string_id);
+	return mon_model_apply_told(model, record, &told);
 }
 
 // ---- What follows -------------------------------------------------------------

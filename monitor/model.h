@@ -14,6 +14,7 @@
 #include "../libtelemetry/source.h"
 
 #define MON_LOG_MAX	   256
+#define MON_PHASES_MAX	   64
 #define MON_CANDIDATES_MAX 512
 #define MON_HISTORY_FULL   2048 // rows kept of a process whose history is wanted
 #define MON_HISTORY_SHORT  24	// and of one of which only the latest is
@@ -26,22 +27,44 @@ struct mon_row {
 	uint64_t seq;
 	uint64_t at_ns; // monotonic
 	uint32_t n_fields;
-	uint64_t *values;
+	bool is_after_gap; // records before it are missing
+	uint64_t *values;  // shared by models, and never changed
+};
+
+// What the census held at a moment; TELE_UNKNOWN where it does not say.
+struct mon_holdings {
+	uint64_t pools, pool_bytes;
+	uint64_t contexts, modules; // differences, as two's complement
 };
 
 // A candidate of the search, as its events told it.
 struct mon_candidate {
 	uint64_t handle;
+	uint64_t number;		 // how many were attempted with it; TELE_UNKNOWN
 	uint64_t begin_at_ns, end_at_ns; // TELE_UNKNOWN when not seen
+	uint64_t begin_seq, end_seq;	 // of the rows at these boundaries; or 0
 	unsigned outcome;		 // enum tele_outcome
+	unsigned phase;			 // number of the phase, from 1; 0: none was seen
+	bool is_shared;			 // others were open meanwhile: who left what is unknown
+	// At its begin and end, and the least of what was held up to the begin of
+	// the next: some programs clear up behind the end.
+	struct mon_holdings at_begin, at_end, least_after;
 	char label[256];
+};
+
+// A phase of the search. Number n stands at n % MAX.
+struct mon_phase {
+	uint64_t at_ns;
+	char name[64];
 };
 
 // Something worth a line in the log. Candidates are not: they have their own.
 struct mon_log_entry {
 	uint64_t at_ns;
 	uint64_t subject, value;
-	uint32_t type; // enum tele_event_type
+	uint64_t candidate; // how many were attempted by then; TELE_UNKNOWN
+	uint32_t type;	    // enum tele_event_type
+	uint32_t n_joined;  // more of the kind, of which this is the last
 	char text[256];
 };
 
@@ -66,6 +89,8 @@ struct mon_trend {
 // A line on the process screen: one class, or all that is not known yet.
 struct mon_verdict {
 	enum mon_mark mark;
+	enum analysis_shape shape;
+	bool is_effect; // of what the program holds: heap, residual, RSS
 	char text[ANALYSIS_SENTENCE_MAX];
 };
 
@@ -93,7 +118,14 @@ struct mon_process {
 	uint64_t n_candidates;		  // ever seen
 	struct mon_log_entry *log;	  // the same
 	uint64_t n_log;
-	char phase[256]; // of the last phase event; "" when none was seen
+	struct mon_phase *phases; // the same; the last is the present one
+	uint64_t n_phases;
+	uint64_t boundary_seq, boundary_candidate; // the row of an event, and whose
+	bool boundary_is_end;
+	uint64_t after_candidate; // number + 1 of the one that ended last; 0: another began
+	bool is_after_gap;  // the next row is
+	uint64_t n_gaps;
+	uint64_t grown[ANALYSIS_CLASSES_MAX / 64]; // classes that the log last said grow
 
 	struct analysis_watch *watch; // owned; NULL in a copy and of an observer
 	uint64_t told[ANALYSIS_CLASSES_MAX / 64]; // classes that --on was run for
@@ -146,10 +178,29 @@ void mon_model_clear(struct mon_model *model);
 // with nothing to fini.
 int mon_model_copy(const struct mon_model *model, struct mon_model *ret_copy);
 
+// The same for a model that goes on from there by itself: watches are copied,
+// too. Rows are shared, which is most of it.
+int mon_model_fork(const struct mon_model *model, struct mon_model *ret_copy);
+
+// Shares a row's values with another row; drops them when the last lets go.
+void mon_row_hold(const struct mon_row *row);
+void mon_row_drop(struct mon_row *row);
+
 // Takes one record in. An INSTANCE record of an instance that is known starts
 // it over. Copies what it keeps, except the instance itself, which has to stay
 // until the model is cleared or mon_model_forget. Returns 0 or -ENOMEM.
 int mon_model_apply(struct mon_model *model, const struct tele_record *record);
+
+// What a record said beside itself when it was new: for records that are told
+// again, whose instance has moved on meanwhile.
+struct mon_told {
+	const char *text; // of an event; NULL for none
+	enum tele_state state;
+	uint64_t lost;
+};
+
+int mon_model_apply_told(struct mon_model *model, const struct tele_record *record,
+			 const struct mon_told *told);
 
 // Keeps MON_HISTORY_FULL rows of this process from now on. Returns 0 or -ENOMEM.
 int mon_model_want_history(struct mon_model *model, uint64_t instance_id);
@@ -174,6 +225,9 @@ unsigned mon_identity_match(const struct tele_identity *identity, const char *te
 // The process that PID or LABEL text means: the best match, alive before dead,
 // newest first. NULL when none matches.
 struct mon_process *mon_model_select(const struct mon_model *model, const char *text);
+
+// A class as screens call it: "working_pools" is "working pools". Returns buffer.
+const char *mon_class_text(const char *name, char *buffer, size_t size);
 
 // Asks the watch anew and puts its answer in words. Part of settling.
 void mon_process_judge(struct mon_process *process);
@@ -210,13 +264,28 @@ uint64_t mon_trend_at(const struct mon_trend *trend, uint64_t at_ns);
 double mon_process_rate(const struct mon_process *process, enum tele_field_id id,
 			uint32_t instance);
 
-// The instance numbers of a section in the process's schema: fills at most
+// The instance numbers of a section in the process's latest row: fills at most
 // `capacity` and returns how many there are.
 uint32_t mon_process_instances(const struct mon_process *process, enum tele_section section,
 			       uint32_t *ret_instances, uint32_t capacity);
 
 // The newest candidate that is open, else the newest; NULL when none was seen.
 const struct mon_candidate *mon_process_candidate(const struct mon_process *process);
+
+// Candidate n of those ever seen, from 0; NULL for one that was forgotten.
+const struct mon_candidate *mon_process_candidate_at(const struct mon_process *process, uint64_t n);
+
+// What a candidate left behind: held at its end, less what was given back right
+// behind it, less what was held at its begin. Of one that is open, so far.
+// Unknown where a figure is missing or others were open meanwhile.
+struct mon_left {
+	struct analysis_signed pools, pool_bytes, contexts, modules;
+};
+void mon_candidate_left(const struct mon_process *process, const struct mon_candidate *candidate,
+			struct mon_left *ret_left);
+
+// Phase n, from 1; NULL for one that was forgotten or never was.
+const struct mon_phase *mon_process_phase_at(const struct mon_process *process, uint64_t n);
 
 // Counts by final outcome: `timed` without `kept`, OPEN for those begun and not
 // ended. TELE_UNKNOWN before the first candidate.

@@ -24,7 +24,7 @@ static bool copy_block(void **block, size_t n_items, size_t item_bytes)
 	return copy != NULL;
 }
 
-// The history of `process`, which is a shallow copy so far.
+// The history of `process`, which is a shallow copy so far. Values are shared.
 static bool copy_history(struct mon_process *process)
 {
 	const struct mon_row *rows = process->history;
@@ -36,36 +36,37 @@ static bool copy_history(struct mon_process *process)
 	process->history_capacity = n_rows;
 	if (!process->history)
 		return false;
-	for (uint32_t i = 0; i < n_rows; i++) {
-		void *values = rows[i].values;
-		if (!copy_block(&values, rows[i].n_fields, sizeof(*rows[i].values)))
-			return false;
-		process->history[i] = rows[i];
-		process->history[i].values = values;
-		process->n_history++;
-	}
+	memcpy(process->history, rows, n_rows * sizeof(*rows));
+	for (uint32_t i = 0; i < n_rows; i++)
+		mon_row_hold(&rows[i]);
+	process->n_history = n_rows;
 	return true;
 }
 
-static bool copy_process(const struct mon_process *process, struct mon_process *copy)
+static bool copy_process(const struct mon_process *process, bool with_watch, struct mon_process *copy)
 {
-	void *candidates = process->candidates, *log = process->log, *verdicts = process->verdicts;
+	void *candidates = process->candidates, *log = process->log, *phases = process->phases;
+	void *verdicts = process->verdicts, *judged = process->judged;
 	*copy = *process;
-	// What is shown is copied; a picture that stands still judges nothing.
 	copy->watch = NULL;
-	copy->judged = NULL;
-	copy->n_judged = 0;
 	bool is_whole = copy_history(copy);
 	is_whole &= copy_block(&candidates, MON_CANDIDATES_MAX, sizeof(*process->candidates));
 	is_whole &= copy_block(&log, MON_LOG_MAX, sizeof(*process->log));
+	is_whole &= copy_block(&phases, MON_PHASES_MAX, sizeof(*process->phases));
 	is_whole &= copy_block(&verdicts, process->n_verdicts, sizeof(*process->verdicts));
+	is_whole &= copy_block(&judged, process->n_judged, sizeof(*process->judged));
 	copy->candidates = candidates;
 	copy->log = log;
+	copy->phases = phases;
 	copy->verdicts = verdicts;
-	return is_whole;
+	copy->judged = judged;
+	if (!with_watch || !process->watch)
+		return is_whole;
+	copy->watch = analysis_watch_copy(process->watch);
+	return is_whole && copy->watch;
 }
 
-int mon_model_copy(const struct mon_model *model, struct mon_model *ret_copy)
+static int copy_model(const struct mon_model *model, bool with_watches, struct mon_model *ret_copy)
 {
 	struct mon_model copy = *model;
 	void *unreadable = model->unreadable;
@@ -80,7 +81,7 @@ int mon_model_copy(const struct mon_model *model, struct mon_model *ret_copy)
 		if (!process)
 			goto failed;
 		copy.processes[copy.n_processes++] = process;
-		if (!copy_process(model->processes[i], process))
+		if (!copy_process(model->processes[i], with_watches, process))
 			goto failed;
 	}
 	*ret_copy = copy;
@@ -88,4 +89,15 @@ int mon_model_copy(const struct mon_model *model, struct mon_model *ret_copy)
 failed:
 	mon_model_fini(&copy);
 	return -ENOMEM;
+}
+
+// What is shown is copied; a picture that stands still judges nothing.
+int mon_model_copy(const struct mon_model *model, struct mon_model *ret_copy)
+{
+	return copy_model(model, false, ret_copy);
+}
+
+int mon_model_fork(const struct mon_model *model, struct mon_model *ret_copy)
+{
+	return copy_model(model, true, ret_copy);
 }

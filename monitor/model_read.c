@@ -93,8 +93,9 @@ uint32_t mon_process_instances(const struct mon_process *process, enum tele_sect
 {
 	const struct tele_schema *schema = process->instance->schema;
 	int first_id = tele_builtin_sections[section].first_id;
+	const struct mon_row *row = mon_process_latest(process);
 	uint32_t n_instances = 0;
-	for (uint32_t i = 0; i < schema->n_fields; i++) {
+	for (uint32_t i = 0; row && i < schema->n_fields && i < row->n_fields; i++) {
 		if (schema->fields[i].builtin != first_id)
 			continue;
 		if (n_instances < capacity)
@@ -152,5 +153,6 @@ const char *mon_process_phase(const struct mon_process *process)
 	const char *phase = mon_process_string(process, TELE_ID_search_phase, TELE_NO_INSTANCE);
 	if (phase)
 		return phase;
-	return process->phase[0] ? process->phase : NULL;
+	const struct mon_phase *last = mon_process_phase_at(process, process->n_phases);
+	return last && last->name[0] ? last->name : NULL;
 }

@@ -21,7 +21,7 @@
 
 // "working_pools" is "working pools", "rss_bytes" is "RSS", "device_used_bytes"
 // is "device". The program's own names stay as they are.
-static const char *class_text(const char *name, char *buffer, size_t size)
+const char *mon_class_text(const char *name, char *buffer, size_t size)
 {
 	size_t len = strlen(name);
 	if (strncmp(name, "app.", 4) != 0 && len > 6 && strcmp(name + len - 6, "_bytes") == 0 &&
@@ -73,7 +73,7 @@ static void quiet_text(const struct analysis_class *class, const struct analysis
 {
 	char name[ANALYSIS_CLASS_NAME_MAX], low[TEXT_BYTES], high[TEXT_BYTES];
 	const struct analysis_growth *growth = &verdict->growth;
-	class_text(class->name, name, sizeof(name));
+	mon_class_text(class->name, name, sizeof(name));
 	amount_text(class, growth->low, low, sizeof(low));
 	amount_text(class, growth->high, high, sizeof(high));
 	if (growth->shape == ANALYSIS_DRAINING)
@@ -93,7 +93,7 @@ static void growing_text(const struct analysis_verdicts *engine, const struct an
 	char duration[MON_NUMBER_BYTES], after[TEXT_BYTES];
 	// Candidates are what a search counts in; seconds are what a person has.
 	if (verdict->axis == ANALYSIS_TIME || isnan(verdict->forecast_seconds) || verdict->over_by_bytes ||
-	    verdict->forecast_is_bound || len + sizeof(after) > size)
+	    len + sizeof(after) > size)
 		return;
 	char *end = strstr(buffer, "candidate; ");
 	if (!end)
@@ -159,7 +159,7 @@ static void add_unknown(struct mon_process *process, const struct analysis_verdi
 		if (len < size)
 			len += (size_t)snprintf(
 				line->text + len, size - len, "%s",
-				class_text(analysis_verdicts_class(engine, verdict->class_index)->name, name,
+				mon_class_text(analysis_verdicts_class(engine, verdict->class_index)->name, name,
 					   sizeof(name)));
 	}
 	if (len == 0)
@@ -177,6 +177,8 @@ static void add_lines(struct mon_process *process, const struct analysis_verdict
 		    is_dull(process, engine, verdict))
 			continue;
 		line->mark = mark_of(verdict);
+		line->shape = verdict->growth.shape;
+		line->is_effect = analysis_verdicts_class(engine, verdict->class_index)->is_effect;
 		if (line->mark == MON_MARK_GROWING)
 			growing_text(engine, verdict, line->text, sizeof(line->text));
 		else
@@ -196,13 +198,14 @@ static void forecast_phrase(const struct analysis_verdict *verdict, char *buffer
 	if (verdict->over_by_bytes)
 		snprintf(buffer, size, ", over by %s",
 			 mon_format_bytes(verdict->over_by_bytes, MON_UNITS_IEC, text, sizeof(text)));
-	else if (isnan(verdict->forecast) || verdict->forecast_is_bound)
+	else if (isnan(verdict->forecast))
 		return;
 	else if (verdict->axis == ANALYSIS_TIME)
-		snprintf(buffer, size, ", full in ~%s",
+		snprintf(buffer, size, ", full in %s%s", verdict->forecast_is_bound ? ">" : "~",
 			 mon_format_seconds(verdict->forecast, text, sizeof(text)));
 	else
-		snprintf(buffer, size, ", full in ~%.0f", verdict->forecast);
+		snprintf(buffer, size, ", full in %s%.0f", verdict->forecast_is_bound ? ">" : "~",
+			 verdict->forecast);
 }
 
 // "working pools +102M/cand", and ", full in ~6"
@@ -215,7 +218,7 @@ static void growing_phrase(struct mon_process *process, const struct analysis_cl
 	const char *axis = verdict->axis == ANALYSIS_TIME ? "s" : "cand";
 	forecast_phrase(verdict, process->phrase_more, sizeof(process->phrase_more));
 	snprintf(process->phrase, sizeof(process->phrase), "%s +%s/%s",
-		 class_text(class->name, name, sizeof(name)),
+		 mon_class_text(class->name, name, sizeof(name)),
 		 amount_text(has_bytes ? &bytes : class,
 			     verdict->growth.slope * (has_bytes ? verdict->each_bytes : 1), slope, sizeof(slope)),
 		 axis);

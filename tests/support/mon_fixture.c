@@ -71,6 +71,14 @@ void fixture_add_device(struct fixture *fixture, uint32_t device)
 	parse(fixture);
 }
 
+void fixture_add_instance(struct fixture *fixture, enum tele_section section, uint32_t number)
+{
+	int64_t at = tele_schema_write_instance(&fixture->writer, section, number, UINT32_MAX);
+	assert(at >= 0);
+	(void)at;
+	parse(fixture);
+}
+
 void fixture_add_app(struct fixture *fixture, const char *name, unsigned kind, unsigned unit)
 {
 	int64_t at = tele_schema_write_app(&fixture->writer, name, kind, unit);
@@ -132,6 +140,16 @@ void fixture_event(struct mon_model *model, struct fixture *fixture, uint32_t ty
 					   .value = value,
 					   .string_id = text ? fixture_string(fixture, text) : 0,
 					   .type = type};
+	apply(model, &record);
+}
+
+void fixture_gap(struct mon_model *model, struct fixture *fixture, uint64_t n_records)
+{
+	struct tele_record record = {.kind = TELE_RECORD_GAP, .instance = &fixture->instance};
+	record.gap_from = fixture->seq + 1;
+	fixture->seq += n_records;
+	record.gap_to = fixture->seq + 1;
+	fixture->instance.lost += n_records;
 	apply(model, &record);
 }
 

@@ -29,6 +29,7 @@ void fixture_free(struct fixture *fixture);
 
 // Schema growth.
 void fixture_add_device(struct fixture *fixture, uint32_t device);
+void fixture_add_instance(struct fixture *fixture, enum tele_section section, uint32_t number);
 void fixture_add_app(struct fixture *fixture, const char *name, unsigned kind, unsigned unit);
 
 // Sets a field of the next row. The field has to exist.
@@ -40,6 +41,7 @@ void fixture_tell(struct mon_model *model, struct fixture *fixture);
 void fixture_row(struct mon_model *model, struct fixture *fixture, uint64_t at_ns);
 void fixture_event(struct mon_model *model, struct fixture *fixture, uint32_t type, uint64_t at_ns,
 		   uint64_t subject, uint64_t value, const char *text);
+void fixture_gap(struct mon_model *model, struct fixture *fixture, uint64_t n_records);
 void fixture_state(struct mon_model *model, struct fixture *fixture, enum tele_state state);
 
 // A search that leaks working pools, as in the report the project starts from,
