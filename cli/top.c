@@ -66,6 +66,16 @@ static int save_settings(const struct cli_call *call, const struct mon_options *
 	return cli_finish_output(call);
 }
 
+static int parse_view(const struct cli_call *call, enum cli_option_id option, struct mon_options *options)
+{
+	char names[128];
+	options->view = call->values[option];
+	if (!options->view || mon_has_view(options->view))
+		return CLI_OK;
+	return cli_fail(call, CLI_USAGE, "there is no view %s: say %s", options->view,
+			mon_view_names(names, sizeof(names)));
+}
+
 // Prints what the monitor wrote. `result` is what it returned.
 static int print_out(const struct cli_call *call, int result, struct mon_out *out,
 		     const struct tele_error *error)
@@ -126,6 +136,8 @@ int cli_top(const struct cli_call *call)
 	}
 	options.limits = &limits;
 	options.select = call->n_operands ? call->operands[0] : NULL;
+	if (parse_view(call, CLI_top_view, &options))
+		return CLI_USAGE;
 	if (call->values[CLI_top_save])
 		return save_settings(call, &options);
 	cli_clean_automatically();
@@ -136,7 +148,7 @@ int cli_top(const struct cli_call *call)
 	}
 	if (call->values[CLI_top_json])
 		return print_out(call, mon_top_json(&options, &out, &error), &out, &error);
-	if (call->values[CLI_top_once] || call->values[CLI_top_size] || !isatty(STDOUT_FILENO) ||
+	if (call->values[CLI_top_once] || call->values[CLI_top_size] || options.view || !isatty(STDOUT_FILENO) ||
 	    !isatty(STDIN_FILENO))
 		return print_out(call, mon_top_once(&options, &out, &error), &out, &error);
 	return end_of_monitor(call, mon_top(&options, &error), &error);
@@ -158,13 +170,16 @@ int cli_replay(const struct cli_call *call)
 	options.limits = &limits;
 	options.file = call->operands[0];
 	options.at = call->values[CLI_replay_at];
+	options.select = call->values[CLI_replay_process];
+	if (parse_view(call, CLI_replay_view, &options))
+		return CLI_USAGE;
 	if (options.at && mon_at_parse(options.at, &at, &error) < 0)
 		return cli_fail(call, CLI_USAGE, "--at %s is neither a time (90s, 1:30) nor a candidate (61)",
 				options.at);
 	if (call->values[CLI_replay_json])
 		return print_out(call, mon_replay_json(&options, &out, &error), &out, &error);
 	bool is_pipe = strcmp(options.file, "-") == 0;
-	if (call->values[CLI_replay_once] || call->values[CLI_replay_size] || !isatty(STDOUT_FILENO) ||
+	if (call->values[CLI_replay_once] || call->values[CLI_replay_size] || options.view || !isatty(STDOUT_FILENO) ||
 	    (!is_pipe && !isatty(STDIN_FILENO)))
 		return print_out(call, mon_replay_once(&options, &out, &error), &out, &error);
 	return end_of_monitor(call, mon_replay(&options, &error), &error);

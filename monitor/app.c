@@ -20,6 +20,8 @@
 
 const struct mon_model *mon_app_shown(const struct mon_app *app)
 {
+	if (app->focus.source && app->view.opened)
+		return &app->focused;
 	return app->is_frozen ? &app->frozen : &app->model;
 }
 
@@ -36,9 +38,10 @@ void mon_app_open(struct mon_app *app, uint64_t instance_id)
 	app->view.opened = instance_id;
 	app->view.selected = instance_id;
 	app->view.scroll = 0;
+	mon_time_focus(app, instance_id);
 	if (!app->live)
 		return;
-	if (mon_model_want_history(&app->model, instance_id))
+	if (!app->focus.source && mon_model_want_history(&app->model, instance_id))
 		return;
 	if (mon_live_follow(app->live, instance_id, &error) < 0 ||
 	    mon_feed_more(app->live, &app->model, &error) < 0)
@@ -50,6 +53,9 @@ static void close_process(struct mon_app *app)
 {
 	app->view.opened = 0;
 	app->view.scroll = 0;
+	mon_time_blur(app);
+	if (app->player)
+		app->player->instance_id = 0;
 }
 
 void mon_app_open_first(struct mon_app *app)
@@ -368,7 +374,9 @@ void mon_app_settle(struct mon_app *app)
 	mon_model_settle(&app->model);
 	if (app->is_frozen)
 		mon_model_settle(&app->frozen);
-	const struct mon_model *model = mon_app_shown(app);
+	if (app->focus.source)
+		mon_model_settle(&app->focused);
+	const struct mon_model *model = app->is_frozen ? &app->frozen : &app->model;
 	const struct mon_process *opened =
 		app->view.opened ? mon_model_find(model, app->view.opened) : NULL;
 	const char *select = app->options->select;

@@ -31,6 +31,8 @@ struct mon_app {
 	struct mon_view view;
 	struct mon_live *live;	   // live, or
 	struct mon_player *player; // a replay
+	struct mon_player focus;   // live: the opened process; without a source: none
+	struct mon_model focused;  // and what it shows
 	enum mon_entry entry;
 	uint64_t clicked; // the process that the last input clicked on; 0
 	char find[64]; // of / in any view; n and N look for it
@@ -84,5 +86,23 @@ int mon_time_key(struct mon_app *app, struct mon_input input, struct tele_error 
 
 // To the point that the user typed.
 void mon_time_jump(struct mon_app *app, const char *text);
+
+// The keys of the views of a process (app_views.c), as in struct mon_screen_row.
+int mon_views_key(struct mon_app *app, struct mon_input input, struct tele_error *ret_error);
+
+// Shows what was there at this monotonic time. 1, or an error that ends the
+// monitor.
+int mon_time_show(struct mon_app *app, uint64_t at_ns, struct tele_error *ret_error);
+
+// What the keys of time move: a replay, or the opened live process; else NULL.
+struct mon_player *mon_app_player(struct mon_app *app);
+
+// Live: tapes the process that was opened from its oldest record on, or lets go
+// of it.
+void mon_time_focus(struct mon_app *app, uint64_t instance_id);
+void mon_time_blur(struct mon_app *app);
+
+// After records were taken in: the opened process goes on.
+void mon_time_refresh(struct mon_app *app);
 
 #endif

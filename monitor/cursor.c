@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Rollcall developers
 //
 // Moving through a source. One record is held back at most: the first that lies
-// beyond the point that was asked for. Going back is going forward from the
-// start, so that a screen never depends on the way that led to it.
+// beyond the point that was asked for. Going back is going forward from an
+// earlier point, so that a screen never depends on the way that led to it.
 
 #include "cursor.h"
 
@@ -12,24 +12,38 @@
 #include <string.h>
 
 #include "../libtelemetry/trace.h"
+#include "past.h"
 
 #include "../libtelemetry/banned.h"
 
 void mon_cursor_init(struct mon_cursor *cursor, struct tele_source *source, struct mon_model *model)
 {
-	*cursor =
-		(struct mon_cursor){.source = source, .model = model, .first_at_ns = TELE_UNKNOWN};
+	*cursor = (struct mon_cursor){
+		.source = source, .model = model, .position = {.first_at_ns = TELE_UNKNOWN}};
 }
 
 // 1 with a pending record, 0 at the end, or an error.
 static int fetch(struct mon_cursor *cursor, struct tele_error *ret_error)
 {
+	struct tele_record *record = &cursor->pending;
+	int got;
 	if (cursor->has_pending)
 		return 1;
-	int got = tele_source_next(cursor->source, &cursor->pending, ret_error);
+	if (cursor->past) {
+		got = mon_past_next(cursor->past, record, &cursor->told);
+		if (got < 0)
+			tele_fail(ret_error, got, "out of memory");
+	} else {
+		got = tele_source_next(cursor->source, record, ret_error);
+	}
 	cursor->has_pending = got == 1;
 	cursor->is_ended = got == 0;
-	return got;
+	if (got != 1 || cursor->past)
+		return got;
+	cursor->told = (struct mon_told){.state = record->instance->state, .lost = record->instance->lost};
+	if (record->kind == TELE_RECORD_EVENT && record->event.string_id)
+		cursor->told.text = tele_instance_string(record->instance, record->event.string_id);
+	return 1;
 }
 
 // Time of the pending record; 0 for one that has none.
@@ -43,45 +57,28 @@ static uint64_t pending_at_ns(const struct mon_cursor *cursor)
 
 static int apply(struct mon_cursor *cursor, struct tele_error *ret_error)
 {
+	struct mon_position *position = &cursor->position;
 	uint64_t at_ns = pending_at_ns(cursor);
-	if (at_ns && cursor->first_at_ns == TELE_UNKNOWN)
-		cursor->first_at_ns = at_ns;
-	if (cursor->pending.kind == TELE_RECORD_ROW)
-		cursor->n_rows++;
+	if (at_ns && position->first_at_ns == TELE_UNKNOWN)
+		position->first_at_ns = at_ns;
+	position->last_at_ns = tele_max_u64(position->last_at_ns, at_ns);
+	position->is_on_row = cursor->pending.kind == TELE_RECORD_ROW;
+	position->n_rows += position->is_on_row;
+	position->n_records++;
 	cursor->has_pending = false;
-	int failed = mon_model_apply(cursor->model, &cursor->pending);
+	int failed = mon_model_apply_told(cursor->model, &cursor->pending, &cursor->told);
+	if (!failed && cursor->past)
+		failed = mon_past_applied(cursor->past, cursor);
 	return failed ? tele_fail(ret_error, failed, "out of memory") : 0;
 }
 
-int mon_cursor_to_time(struct mon_cursor *cursor, uint64_t at_ns, struct tele_error *ret_error)
-{
-	for (;;) {
-		int got = fetch(cursor, ret_error);
-		if (got != 1)
-			return got;
-		if (pending_at_ns(cursor) > at_ns)
-			return 1;
-		got = apply(cursor, ret_error);
-		if (got)
-			return got;
-	}
-}
+// ---- Targets ------------------------------------------------------------------
 
-int mon_cursor_to_end(struct mon_cursor *cursor, struct tele_error *ret_error)
+static bool is_meant(const struct mon_target *target, const struct mon_process *process)
 {
-	return mon_cursor_to_time(cursor, UINT64_MAX, ret_error);
-}
-
-int mon_cursor_to_row(struct mon_cursor *cursor, uint64_t n_rows, struct tele_error *ret_error)
-{
-	while (cursor->n_rows < n_rows) {
-		int got = fetch(cursor, ret_error);
-		if (got == 1)
-			got = apply(cursor, ret_error) ? -ENOMEM : 1;
-		if (got != 1)
-			return got;
-	}
-	return 1;
+	if (target->instance_id)
+		return process->identity.instance_id == target->instance_id;
+	return !target->select || mon_identity_match(&process->identity, target->select) > 0;
 }
 
 uint64_t mon_process_ended(const struct mon_process *process)
@@ -93,49 +90,70 @@ uint64_t mon_process_ended(const struct mon_process *process)
 	return n_open == TELE_UNKNOWN || n_open > attempted ? attempted : attempted - n_open;
 }
 
-int mon_cursor_to_candidate(struct mon_cursor *cursor, uint64_t candidate, const char *select,
-			    struct tele_error *ret_error)
+static uint64_t count_of(const struct mon_process *process, enum mon_target_kind kind)
 {
-	for (;;) {
-		int got = fetch(cursor, ret_error);
-		if (got != 1)
-			return got;
-		bool is_row = cursor->pending.kind == TELE_RECORD_ROW;
-		const struct tele_identity *identity = &cursor->pending.instance->identity;
-		bool is_meant = !select || mon_identity_match(identity, select) > 0;
-		uint64_t instance_id = identity->instance_id;
-		got = apply(cursor, ret_error);
-		if (got)
-			return got;
-		if (!is_row || !is_meant)
-			continue;
-		const struct mon_process *process = mon_model_find(cursor->model, instance_id);
-		uint64_t n_ended = process ? mon_process_ended(process) : TELE_UNKNOWN;
-		if (n_ended != TELE_UNKNOWN && n_ended >= candidate)
-			return 1;
+	switch (kind) {
+	case MON_TARGET_ROW:
+		return process->n_rows;
+	case MON_TARGET_CANDIDATE:
+		return mon_process_ended(process);
+	case MON_TARGET_PHASE:
+		return process->n_phases;
+	case MON_TARGET_LOG:
+		return process->n_log;
+	default:
+		return TELE_UNKNOWN;
 	}
 }
 
-int mon_cursor_to_point(struct mon_cursor *cursor, const struct mon_at *at, const char *select,
-			struct tele_error *ret_error)
+uint64_t mon_target_count(const struct mon_target *target, const struct mon_model *model,
+			  const struct mon_position *position)
 {
-	if (at->is_candidate)
-		return mon_cursor_to_candidate(cursor, at->candidate, select, ret_error);
-	// The first record with a time says where time starts.
-	while (cursor->first_at_ns == TELE_UNKNOWN) {
-		int got = fetch(cursor, ret_error);
-		if (got == 1)
-			got = apply(cursor, ret_error) ? -ENOMEM : 1;
-		if (got != 1)
-			return got;
+	uint64_t most = TELE_UNKNOWN;
+	if (target->kind == MON_TARGET_ROW && !target->instance_id && !target->select)
+		return position->n_rows;
+	for (uint32_t i = 0; i < model->n_processes; i++) {
+		uint64_t n = is_meant(target, model->processes[i])
+				     ? count_of(model->processes[i], target->kind)
+				     : TELE_UNKNOWN;
+		if (n != TELE_UNKNOWN && (most == TELE_UNKNOWN || n > most))
+			most = n;
 	}
-	uint64_t at_ns;
-	if (__builtin_add_overflow(cursor->first_at_ns, at->offset_ns, &at_ns))
-		at_ns = UINT64_MAX;
-	return mon_cursor_to_time(cursor, at_ns, ret_error);
+	return most;
 }
 
-int mon_cursor_restart(struct mon_cursor *cursor, struct tele_error *ret_error)
+bool mon_target_is_passed(const struct mon_target *target, const struct mon_model *model,
+			  const struct mon_position *position)
+{
+	if (target->kind == MON_TARGET_END)
+		return false;
+	if (target->kind == MON_TARGET_TIME)
+		return position->last_at_ns > target->value;
+	uint64_t n = mon_target_count(target, model, position);
+	if (n == TELE_UNKNOWN)
+		return false;
+	if (target->kind == MON_TARGET_ROW && position->is_on_row)
+		return n > target->value;
+	return n >= target->value;
+}
+
+// Whether the cursor, which had not passed the target, is there. With a record
+// pending, for a time.
+static bool is_reached(const struct mon_cursor *cursor, const struct mon_target *target)
+{
+	if (target->kind == MON_TARGET_END)
+		return false;
+	if (target->kind == MON_TARGET_TIME)
+		return pending_at_ns(cursor) > target->value;
+	// Candidates are told by rows, and a phase or an event is shown by the row
+	// that follows.
+	if (!cursor->position.is_on_row)
+		return false;
+	uint64_t n = mon_target_count(target, cursor->model, &cursor->position);
+	return n != TELE_UNKNOWN && n >= target->value;
+}
+
+static int start_over(struct mon_cursor *cursor, struct tele_error *ret_error)
 {
 	int failed = tele_trace_seek(cursor->source, 0, ret_error);
 	if (failed < 0)
@@ -143,6 +161,51 @@ int mon_cursor_restart(struct mon_cursor *cursor, struct tele_error *ret_error)
 	mon_model_clear(cursor->model);
 	mon_cursor_init(cursor, cursor->source, cursor->model);
 	return 0;
+}
+
+int mon_cursor_go(struct mon_cursor *cursor, const struct mon_target *target,
+		  struct tele_error *ret_error)
+{
+	bool is_passed = mon_target_is_passed(target, cursor->model, &cursor->position);
+	if (cursor->past && mon_past_leap(cursor->past, cursor, target, is_passed))
+		return tele_fail(ret_error, -ENOMEM, "out of memory");
+	if (is_passed && !cursor->past) {
+		int failed = start_over(cursor, ret_error);
+		if (failed)
+			return failed;
+	}
+	for (;;) {
+		if (target->kind != MON_TARGET_TIME && is_reached(cursor, target))
+			return 1;
+		int got = fetch(cursor, ret_error);
+		if (got != 1)
+			return got;
+		if (target->kind == MON_TARGET_TIME && is_reached(cursor, target))
+			return 1;
+		got = apply(cursor, ret_error);
+		if (got)
+			return got;
+	}
+}
+
+int mon_cursor_to_point(struct mon_cursor *cursor, const struct mon_at *at, struct mon_target target,
+			struct tele_error *ret_error)
+{
+	target.kind = at->is_candidate ? MON_TARGET_CANDIDATE : MON_TARGET_TIME;
+	target.value = at->candidate;
+	if (at->is_candidate)
+		return mon_cursor_go(cursor, &target, ret_error);
+	// The first record with a time says where time starts.
+	while (cursor->position.first_at_ns == TELE_UNKNOWN) {
+		int got = fetch(cursor, ret_error);
+		if (got == 1)
+			got = apply(cursor, ret_error) ? -ENOMEM : 1;
+		if (got != 1)
+			return got;
+	}
+	if (__builtin_add_overflow(cursor->position.first_at_ns, at->offset_ns, &target.value))
+		target.value = UINT64_MAX;
+	return mon_cursor_go(cursor, &target, ret_error);
 }
 
 // ---- Points -------------------------------------------------------------------

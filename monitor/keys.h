@@ -33,7 +33,9 @@ enum mon_hit_kind {
 	MON_HIT_KEY,	// value is an enum mon_key: the click is that key
 	MON_HIT_ROW,	// value is the number of a row
 	MON_HIT_COLUMN, // value is the number of a column
-	MON_HIT_FILTER	// the filter at the foot
+	MON_HIT_FILTER, // the filter at the foot
+	MON_HIT_VIEW,	// value is an enum mon_screen
+	MON_HIT_TRACK	// of time: value is its first column, and its width << 32
 };
 
 struct mon_input {

@@ -55,22 +55,23 @@ static void close_item(struct item *item)
 	tele_source_close(item->retired);
 }
 
-static void follow_item(struct item *item)
+// A second attachment: the source takes it over, the found list keeps its own.
+static bool open_ring(const struct item *item, struct tele_source **ret_source)
 {
 	struct tele_attach *attach;
-	if (item->ring || item->is_refused)
-		return;
-	// A second attachment: the source takes it over, the found list keeps its own.
-	item->is_refused = true;
 	if (tele_attach_reopen(item->attach, &attach, NULL))
-		return;
-	if (tele_attach_instance(attach)->identity.instance_id != item->instance_id ||
-	    tele_ring_source_open(attach, false, &item->ring, NULL)) {
-		tele_attach_close(attach);
-		item->ring = NULL;
-		return;
-	}
-	item->is_refused = false;
+		return false;
+	if (tele_attach_instance(attach)->identity.instance_id == item->instance_id &&
+	    tele_ring_source_open(attach, false, ret_source, NULL) == 0)
+		return true;
+	tele_attach_close(attach);
+	return false;
+}
+
+static void follow_item(struct item *item)
+{
+	if (!item->ring && !item->is_refused)
+		item->is_refused = !open_ring(item, &item->ring);
 }
 
 // What is new of an item that is not followed: 1 with a record, 0 nothing.
@@ -280,6 +281,12 @@ int mon_live_follow(struct mon_live *live, uint64_t instance_id, struct tele_err
 	follow_item(item);
 	live->at = 0;
 	return item->ring && !was_followed;
+}
+
+bool mon_live_ring(const struct mon_live *live, uint64_t instance_id, struct tele_source **ret_source)
+{
+	const struct item *item = find_item(live, instance_id);
+	return item && item->attach && open_ring(item, ret_source);
 }
 
 const struct tele_found_list *mon_live_found(const struct mon_live *live)

@@ -38,6 +38,10 @@ const uint64_t *mon_live_gone(const struct mon_live *live, uint32_t *ret_n_gone)
 // before and is now, 0 when nothing changed, or TELE_ENOTFOUND.
 int mon_live_follow(struct mon_live *live, uint64_t instance_id, struct tele_error *ret_error);
 
+// A source of its own over the whole history of a process, for the caller to
+// close. False where there is no ring to read.
+bool mon_live_ring(const struct mon_live *live, uint64_t instance_id, struct tele_source **ret_source);
+
 // Segments found; those with no `attach` are unreadable.
 const struct tele_found_list *mon_live_found(const struct mon_live *live);
 

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,7 +133,8 @@ static int draw(struct loop *loop)
 	mon_paint_size(loop->paint, &width, &height);
 	app->height = height;
 	app->is_redraw = false;
-	app->view.transport = app->player ? &app->player->transport : NULL;
+	const struct mon_player *player = mon_app_player(app);
+	app->view.transport = player ? &player->transport : NULL;
 	loop->is_dirty = false;
 	loop->drawn_changes = app->model.n_changes;
 	int failed = mon_grid_reset(&loop->grid, width, height, app->view.is_ascii);
@@ -161,6 +163,7 @@ static int advance(struct loop *loop, struct tele_error *ret_error)
 		status = mon_feed_live(app->live, &app->model, app->is_frozen ? &app->frozen : NULL,
 				       MON_FOLLOW_SEARCHES, ret_error);
 		loop->refresh_at_ns = now_ns + interval_ns(app);
+		mon_time_refresh(app);
 	}
 	// A shorter interval counts at once.
 	loop->refresh_at_ns = tele_min_u64(loop->refresh_at_ns, now_ns + interval_ns(app));
@@ -226,6 +229,9 @@ static int start_app(struct loop *loop, const struct mon_options *options, struc
 	app->options = options;
 	mon_view_init(&app->view);
 	app->view.is_ascii = options->is_ascii;
+	// The font of the Linux console has no braille.
+	const char *term = getenv("TERM");
+	app->view.is_blocks = term && strncmp(term, "linux", 5) == 0;
 	mon_settings_init(&app->settings);
 	if (mon_settings_path(path, sizeof(path)) == 0 && mon_settings_read(path, &app->settings, &error))
 		mon_app_note(app, error.text);
@@ -260,6 +266,8 @@ static int run_on_terminal(struct loop *loop, struct tele_error *ret_error)
 static void stop_app(struct loop *loop)
 {
 	struct mon_app *app = &loop->app;
+	mon_time_blur(app);
+	mon_lens_set_mark(&app->view.lens, NULL);
 	if (app->is_frozen)
 		mon_model_fini(&app->frozen);
 	mon_model_fini(&app->model);

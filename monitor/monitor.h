@@ -40,6 +40,7 @@ struct mon_options {
 	const char *file;	// replay: the trace; "-" is standard input
 	const char *at;		// replay: where to stop; NULL: the end. mon_at_parse
 	uint64_t interval_ms;	// between refreshes; 0: the default
+	const char *view;	// as text: the view of the process, by name; NULL: the first
 	uint32_t width, height; // of a screen as text, in cells; 0: 80 x 24
 	bool is_ascii;		// text without any character beyond ASCII
 	// Settings as "name=value", NULL at the end, over those of the
@@ -55,6 +56,10 @@ struct mon_options {
 
 // What this machine tells: its memory, and the boot that rows must be of.
 void mon_limits_init(struct analysis_limits *limits);
+
+// Whether a view has that name; mon_view_names lists them: "overview, process, ...".
+bool mon_has_view(const char *name);
+const char *mon_view_names(char *buffer, size_t size);
 
 // Whether the locale's codeset is UTF-8, after setlocale: else set is_ascii.
 bool mon_is_utf8_locale(void);

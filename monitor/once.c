@@ -18,6 +18,7 @@
 #include "hook.h"
 #include "json.h"
 #include "live.h"
+#include "screens.h"
 #include "settings.h"
 #include "text.h"
 #include "view.h"
@@ -61,7 +62,13 @@ static int write_screen(struct mon_model *model, const struct mon_options *optio
 	view.is_ascii = options->is_ascii;
 	mon_settings_to_view(&settings, &view);
 	const struct mon_process *process = mon_feed_first_opened(model, options->select);
-	view.opened = process ? process->identity.instance_id : 0;
+	if (options->view)
+		view.screen = mon_screen_find(options->view);
+	if (!process && view.screen != MON_SCREEN_OVERVIEW)
+		return tele_fail(ret_error, TELE_ENOTFOUND,
+				 "there are several processes, or none: say which by PID or LABEL");
+	if (!options->view || view.screen != MON_SCREEN_OVERVIEW)
+		view.opened = process ? process->identity.instance_id : 0;
 	status = mon_grid_reset(&grid, options->width ? (int)options->width : WIDTH_DEFAULT,
 				options->height ? (int)options->height : HEIGHT_DEFAULT,
 				options->is_ascii);
@@ -112,12 +119,13 @@ static int go_to_point(struct mon_cursor *cursor, const struct mon_options *opti
 		       struct tele_error *ret_error)
 {
 	struct mon_at at;
+	const struct mon_target target = {.kind = MON_TARGET_END, .select = options->select};
 	if (!options->at)
-		return mon_cursor_to_end(cursor, ret_error);
+		return mon_cursor_go(cursor, &target, ret_error);
 	int status = mon_at_parse(options->at, &at, ret_error);
 	if (status)
 		return status;
-	status = mon_cursor_to_point(cursor, &at, options->select, ret_error);
+	status = mon_cursor_to_point(cursor, &at, target, ret_error);
 	if (status == 0 && at.is_candidate)
 		return tele_fail(ret_error, TELE_ENOTFOUND, "the trace ends before candidate %llu",
 				 (unsigned long long)at.candidate);

@@ -29,6 +29,9 @@ struct mon_screen_row {
 	enum mon_key foot[MON_FOOT_KEYS_MAX];
 };
 
+// The view of that name; MON_SCREEN_COUNT for none.
+enum mon_screen mon_screen_find(const char *name);
+
 // The row of what this view shows now.
 const struct mon_screen_row *mon_screen(const struct mon_view *view);
 const struct mon_screen_row *mon_screen_row(enum mon_screen screen);

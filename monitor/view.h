@@ -10,6 +10,7 @@
 
 #include "cells.h"
 #include "keys.h"
+#include "lens.h"
 #include "model.h"
 #include "monitor.h"
 
@@ -42,6 +43,11 @@ enum mon_column {
 enum mon_screen {
 	MON_SCREEN_OVERVIEW,
 	MON_SCREEN_PROCESS,
+	MON_SCREEN_TRENDS,
+	MON_SCREEN_CANDIDATES,
+	MON_SCREEN_CLASSES,
+	MON_SCREEN_DEVICES,
+	MON_SCREEN_LOG,
 	MON_SCREEN_COUNT
 };
 
@@ -55,13 +61,20 @@ struct mon_hit {
 
 #define MON_HITS_MAX 64
 
-// Where a replay stands; shown as a line of its own.
+#define MON_TRANSPORT_PHASES 16
+
+// Where a replay stands, or a live process that is paused; shown as a line of
+// its own.
 struct mon_transport {
-	const char *file;
+	const char *file; // NULL when live
+	bool is_live, is_following; // the newest row is shown: no line
 	bool is_playing;
 	double speed;
 	uint64_t position_ns, length_ns;  // since the first record
 	uint64_t candidate, n_candidates; // ended by now, and in all; TELE_UNKNOWN
+	uint64_t phase_at_ns[MON_TRANSPORT_PHASES]; // since the first record
+	unsigned n_phases;
+	uint64_t n_gaps; // by now
 };
 
 // What the user chose. All zero, sorted by PID, is a valid start; mon_view_init
@@ -81,14 +94,17 @@ struct mon_view {
 	enum mon_units units;
 	bool is_ascii;
 	bool is_text; // for a pipe: nothing selected, no keys at the foot
+	bool is_blocks; // no braille: the terminal's font has none
 	bool is_paused;
 	char entry_prompt[32]; // text entry at the foot; "" for none
 	char entry[64];
 	char note[256]; // one sentence at the foot, our own text or cleaned
+	struct mon_lens lens; // of the views of a process
 	char filters[MON_SCREEN_COUNT][64]; // of each view; "" shows all
 	const struct mon_transport *transport;
 	// Set by drawing:
 	bool has_more; // lines below the screen
+	char about[256]; // what is selected, in one sentence; "" for nothing
 	struct mon_hit hits[MON_HITS_MAX];
 	unsigned n_hits;
 };

@@ -13,7 +13,9 @@
 
 #include "../libtelemetry/banned.h"
 
-#define NAME_COLUMNS 13
+#define NAME_COLUMNS  13
+#define SPARK_COLUMNS 8
+#define SPARK_WIDTH   54 // of a block that has room for trends
 #define AGE_SHOWN_NS UINT64_C(2000000000)
 
 struct bar_row {
@@ -21,15 +23,31 @@ struct bar_row {
 	unsigned style;
 	bool is_resident;
 	uint64_t bytes, whole_bytes;
+	int64_t position; // of the field, for its trend and its change; -1: none
 };
 
-// "live         ███████▌             734.1M  59.7%"
+// The trend behind a row, or what has changed since the mark, in the columns
+// from x to the end of the pen.
+static void draw_trend(struct mon_pen *pen, int x, const struct bar_row *row)
+{
+	char change[MON_NUMBER_BYTES];
+	if (row->position < 0)
+		return;
+	mon_pen_change(pen, row->position, true, change, sizeof(change));
+	if (change[0])
+		mon_draw_right(pen->grid, x, pen->y, SPARK_COLUMNS + 1, MON_BOLD, change);
+	else
+		mon_pen_spark(pen, x + 1, SPARK_COLUMNS, (struct mon_series){false, (uint32_t)row->position});
+}
+
+// "live         ███████▌             734.1M  59.7%  ⡠⠔⠊"
 static void draw_bar_row(struct mon_pen *pen, const struct bar_row *row, bool has_share)
 {
 	char bytes[MON_NUMBER_BYTES], share[MON_NUMBER_BYTES];
 	int columns = mon_bytes_columns(pen->units);
 	int share_columns = has_share ? 7 : 0;
-	int bar_width = pen->width - NAME_COLUMNS - columns - 2 - share_columns;
+	int trend_columns = pen->width >= SPARK_WIDTH ? SPARK_COLUMNS + 2 : 0;
+	int bar_width = pen->width - NAME_COLUMNS - columns - 2 - share_columns - trend_columns;
 	int x = pen->x;
 	mon_draw_text(pen->grid, x, pen->y, NAME_COLUMNS - 1, MON_DIM, row->name);
 	x += NAME_COLUMNS;
@@ -47,7 +65,8 @@ static void draw_bar_row(struct mon_pen *pen, const struct bar_row *row, bool ha
 		mon_draw_right(
 			pen->grid, x, pen->y, share_columns, MON_DIM,
 			mon_format_share(row->bytes, row->whole_bytes, share, sizeof(share)));
-	pen->y++;
+	if (trend_columns)
+		draw_trend(pen, x + share_columns, row);
 }
 
 static void draw_heap_title(struct mon_pen *pen, const struct analysis_books *books)
@@ -67,6 +86,9 @@ static void draw_heap_title(struct mon_pen *pen, const struct analysis_books *bo
 		style = MON_BAD;
 	}
 	mon_draw_title(pen, "HEAP", rest, style);
+	pen->y--;
+	mon_pen_field(pen, "Mapped from the kernel: the buckets add up to it, checked on every row");
+	pen->y++;
 }
 
 void mon_draw_heap(struct mon_pen *pen)
@@ -89,15 +111,19 @@ void mon_draw_heap(struct mon_pen *pen)
 				      .style = is_resident ? MON_ACCENT : MON_DIM,
 				      .is_resident = is_resident,
 				      .bytes = row->values[i],
-				      .whole_bytes = books->mapped_bytes};
+				      .whole_bytes = books->mapped_bytes,
+				      .position = i};
 		draw_bar_row(pen, &bar, true);
+		mon_pen_field(pen, "%s%s", field->help,
+			      is_resident ? "; resident" : "; not resident, drawn as shade");
+		pen->y++;
 	}
 }
 
 // ---- Residency ----------------------------------------------------------------
 
 static void draw_part(struct mon_pen *pen, const char *name, struct analysis_signed bytes,
-		      unsigned style)
+		      unsigned style, const char *help)
 {
 	char text[MON_NUMBER_BYTES];
 	int columns = mon_bytes_columns(pen->units) + 1;
@@ -105,6 +131,7 @@ static void draw_part(struct mon_pen *pen, const char *name, struct analysis_sig
 	mon_draw_text(pen->grid, pen->x, pen->y, NAME_COLUMNS - 1, MON_DIM, name);
 	mon_draw_right(pen->grid, x, pen->y, columns, style,
 		       mon_format_signed_bytes(bytes, pen->units, text, sizeof(text)));
+	mon_pen_field(pen, "%s", help);
 	pen->y++;
 }
 
@@ -114,10 +141,17 @@ static void draw_parts(struct mon_pen *pen, const struct analysis_residency *res
 	const struct {
 		const char *name;
 		struct analysis_signed bytes;
+		const char *help;
 	} parts[] = {
-		{"  untouched", residency->untouched_bytes}, {"  file", residency->file_bytes},
-		{"  shmem", residency->shmem_bytes},	     {"  ours", residency->own_bytes},
-		{"  other", residency->other_bytes},	     {"  huge pages", residency->huge_bytes},
+		{"  untouched", residency->untouched_bytes,
+		 "Asked for and never written, so not resident: counts against the residual"},
+		{"  file", residency->file_bytes, "Resident pages of files: the program, its libraries, its maps"},
+		{"  shmem", residency->shmem_bytes, "Resident shared memory"},
+		{"  ours", residency->own_bytes, "Rollcall's own pages in the process"},
+		{"  other", residency->other_bytes,
+		 "The rest: stacks, other allocators, what the program mapped itself"},
+		{"  huge pages", residency->huge_bytes,
+		 "Of the residual: what huge pages hold beyond what was touched"},
 	};
 	int part_columns = NAME_COLUMNS + mon_bytes_columns(pen->units) + 1;
 	int n_beside = pen->width >= 2 * part_columns + 2 ? 2 : 1;
@@ -128,7 +162,8 @@ static void draw_parts(struct mon_pen *pen, const struct analysis_residency *res
 		struct mon_pen part = *pen;
 		part.y = top + i % n_lines;
 		part.x += i / n_lines * (part_columns + 2);
-		draw_part(&part, parts[i].name, parts[i].bytes, MON_NORMAL);
+		part.width = part_columns;
+		draw_part(&part, parts[i].name, parts[i].bytes, MON_NORMAL, parts[i].help);
 	}
 	pen->y = top + n_lines;
 }
@@ -160,12 +195,18 @@ void mon_draw_residency(struct mon_pen *pen)
 	uint64_t whole_bytes = residency->rss_bytes == TELE_UNKNOWN ? 0 : residency->rss_bytes;
 	if (residency->predicted_bytes != TELE_UNKNOWN)
 		whole_bytes = tele_max_u64(whole_bytes, residency->predicted_bytes);
-	struct bar_row predicted = {"predicted", MON_ACCENT, true, residency->predicted_bytes,
-				    whole_bytes};
-	struct bar_row rss = {"RSS", MON_NORMAL, true, residency->rss_bytes, whole_bytes};
+	struct bar_row predicted = {"predicted", MON_ACCENT, true, residency->predicted_bytes, whole_bytes, -1};
+	struct bar_row rss = {"RSS", MON_NORMAL, true, residency->rss_bytes, whole_bytes,
+			      tele_schema_position(pen->process->instance->schema, TELE_ID_host_rss_bytes,
+						   TELE_NO_INSTANCE)};
 	draw_bar_row(pen, &predicted, false);
+	mon_pen_field(pen, "What should be resident: mapped, less virgin, less returned");
+	pen->y++;
 	draw_bar_row(pen, &rss, false);
-	draw_part(pen, "residual", residency->residual_bytes, MON_BOLD);
+	mon_pen_field(pen, "What the kernel says is resident, of the whole process");
+	pen->y++;
+	draw_part(pen, "residual", residency->residual_bytes, MON_BOLD,
+		  "RSS less what was predicted: memory outside of the malloc, split below");
 	draw_parts(pen, residency);
 	format_error(residency, rest, sizeof(rest));
 	if (rest[0])

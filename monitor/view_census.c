@@ -14,7 +14,10 @@
 
 #include "../libtelemetry/banned.h"
 
-#define LABELS_MAX  16
+#define LABELS_MAX    16
+#define SPARK_COLUMNS 8
+#define TREND_COLUMNS 20 // a small chart, and the slope
+#define TREND_WIDTH   54 // of a block that has room for it
 #define DEVICES_MAX 64
 
 struct label {
@@ -28,17 +31,23 @@ struct place {
 	uint32_t instance;
 };
 
-static uint64_t value_of(const struct mon_process *process, const struct place *place,
-			 const char *format, const char *label)
+static int64_t position_of(const struct mon_process *process, const struct place *place, const char *format,
+			   const char *label)
 {
 	char field[64], name[128];
-	const struct mon_row *row = mon_process_latest(process);
 	snprintf(field, sizeof(field), format, label);
 	if (place->instance == TELE_NO_INSTANCE)
 		snprintf(name, sizeof(name), "%s.%s", place->section, field);
 	else
 		snprintf(name, sizeof(name), "%s[%u].%s", place->section, place->instance, field);
-	int64_t position = tele_schema_find(process->instance->schema, name);
+	return tele_schema_find(process->instance->schema, name);
+}
+
+static uint64_t value_of(const struct mon_process *process, const struct place *place,
+			 const char *format, const char *label)
+{
+	const struct mon_row *row = mon_process_latest(process);
+	int64_t position = position_of(process, place, format, label);
 	return position >= 0 && position < row->n_fields ? row->values[position] : TELE_UNKNOWN;
 }
 
@@ -85,12 +94,52 @@ static uint64_t sum_bytes(const struct label *labels, uint32_t n_labels)
 	return sum_bytes;
 }
 
-// "working       82 ████████████      11.09G    82 new"
-static void draw_label(struct mon_pen *pen, const struct label *label, uint64_t whole_bytes)
+// The trend of a class and its slope, or what a field has changed since the mark,
+// in TREND_COLUMNS from x on.
+static void draw_trend(struct mon_pen *pen, int x, const char *class_name, int64_t position)
+{
+	char text[MON_NUMBER_BYTES];
+	int class_index = mon_series_class(pen->process, class_name);
+	mon_pen_change(pen, position, false, text, sizeof(text));
+	if (text[0]) {
+		mon_draw_right(pen->grid, x, pen->y, TREND_COLUMNS, MON_BOLD, text);
+		return;
+	}
+	if (class_index < 0)
+		return;
+	mon_pen_spark(pen, x, SPARK_COLUMNS, (struct mon_series){true, (uint32_t)class_index});
+	const struct analysis_verdict *verdict =
+		mon_series_verdict(pen->process, (uint32_t)class_index, pen->axis);
+	bool is_growing = verdict && analysis_shape_grows(verdict->growth.shape);
+	mon_series_slope(pen->process, (uint32_t)class_index, pen->axis, pen->units, text, sizeof(text));
+	mon_draw_text(pen->grid, x + SPARK_COLUMNS + 1, pen->y, TREND_COLUMNS - SPARK_COLUMNS - 1,
+		      is_growing ? MON_BAD : MON_DIM, text);
+}
+
+static int trend_columns(const struct mon_pen *pen)
+{
+	return pen->width >= TREND_WIDTH ? TREND_COLUMNS : 0;
+}
+
+// What slopes are per, above their columns.
+static void draw_axis(struct mon_pen *pen)
+{
+	static const char *const texts[ANALYSIS_AXIS_COUNT] = {"a second", "attempted", "per linked", "per timed",
+							       "per kept"};
+	bool is_change = mon_lens_has_difference(&pen->view->lens, pen->process);
+	if (trend_columns(pen))
+		mon_draw_right(pen->grid, pen->x + pen->width - TREND_COLUMNS, pen->y, TREND_COLUMNS, MON_DIM,
+			       is_change ? "since mark" : texts[pen->axis]);
+}
+
+// "working       82 ████████████      11.09G  ⡀⡠⠔⠊ +1.00"
+static void draw_label(struct mon_pen *pen, const struct place *place, const struct label *label,
+		       uint64_t whole_bytes)
 {
 	char live[MON_NUMBER_BYTES], bytes[MON_NUMBER_BYTES], allocated[MON_NUMBER_BYTES];
-	int columns = mon_bytes_columns(pen->units);
-	int bar_width = pen->width - 12 - 7 - columns - 2 - 12;
+	char class_name[ANALYSIS_CLASS_NAME_MAX];
+	int columns = mon_bytes_columns(pen->units), trend = trend_columns(pen);
+	int bar_width = pen->width - 12 - 7 - columns - 2 - (trend ? trend + 1 : 0);
 	int x = pen->x;
 	if (bar_width > 60)
 		bar_width = 60;
@@ -106,38 +155,76 @@ static void draw_label(struct mon_pen *pen, const struct label *label, uint64_t 
 	}
 	mon_draw_right(pen->grid, x, pen->y, columns, MON_NORMAL,
 		       mon_format_bytes(label->live_bytes, pen->units, bytes, sizeof(bytes)));
-	x += columns + 1;
-	mon_format_count(label->allocated, allocated, sizeof(allocated));
-	mon_draw_right(pen->grid, x, pen->y, 6, MON_NORMAL, allocated);
-	mon_draw_text(pen->grid, x + 7, pen->y, pen->x + pen->width - x - 7, MON_DIM, "new");
+	if (place->instance == TELE_NO_INSTANCE)
+		snprintf(class_name, sizeof(class_name), "%.31s_pools", label->name);
+	else
+		snprintf(class_name, sizeof(class_name), "device[%u].%.31s_pools", place->instance, label->name);
+	if (trend)
+		draw_trend(pen, pen->x + pen->width - trend, class_name,
+			   position_of(pen->process, place, "live_%s_pools", label->name));
+	mon_pen_field(pen, "%s pools: %s live, %s allocated since the start, %s", label->name, live,
+		      mon_format_count(label->allocated, allocated, sizeof(allocated)), bytes);
 	pen->y++;
 }
 
-static void draw_fact(struct mon_pen *pen, const char *name, const char *number, const char *rest)
+// `rest` in as many columns as there are, less `but` at the end.
+static void draw_fact(struct mon_pen *pen, const char *name, const char *number, const char *rest, int but)
 {
 	mon_draw_text(pen->grid, pen->x, pen->y, 11, MON_DIM, name);
 	mon_draw_right(pen->grid, pen->x + 12, pen->y, 6, MON_BOLD, number);
-	mon_draw_text(pen->grid, pen->x + 19, pen->y, pen->width - 19, MON_NORMAL, rest);
-	pen->y++;
+	mon_draw_text(pen->grid, pen->x + 19, pen->y, pen->width - 19 - but, MON_NORMAL, rest);
 }
 
-static void draw_contexts_and_modules(struct mon_pen *pen)
+// A number that is the difference of two counters: contexts and modules.
+struct balance {
+	const char *name, *up, *down; // of the fields
+	const char *wide, *narrow;    // with both counts, and with the first
+	const char *help;
+};
+
+static const struct balance contexts = {
+	"contexts", "contexts_created", "contexts_released", "unreleased (%s created, %s released)",
+	"of %s unreleased",
+	"Contexts not explicitly released: no live count, drivers may release some"};
+static const struct balance modules = {"modules", "modules_loaded", "modules_unloaded",
+				       "live (%s loaded, %s unloaded)", "of %s still loaded",
+				       "Code modules loaded and not unloaded"};
+
+static struct analysis_signed marked_balance(const struct mon_pen *pen, const struct place *place,
+					     const struct balance *balance)
 {
-	const struct analysis_derived *derived = &pen->process->derived;
-	char number[MON_NUMBER_BYTES], up[MON_NUMBER_BYTES], down[MON_NUMBER_BYTES], rest[96];
-#define COUNT(name, buffer)                                                                        \
-	mon_format_count(mon_process_field(pen->process, TELE_ID_census_##name), buffer,           \
-			 sizeof(buffer))
-	snprintf(rest, sizeof(rest), "unreleased (%s created, %s released)",
-		 COUNT(contexts_created, up), COUNT(contexts_released, down));
-	draw_fact(pen, "contexts",
-		  mon_format_signed_count(derived->unreleased_contexts, number, sizeof(number)),
-		  rest);
-	snprintf(rest, sizeof(rest), "live (%s loaded, %s unloaded)", COUNT(modules_loaded, up),
-		 COUNT(modules_unloaded, down));
-	draw_fact(pen, "modules",
-		  mon_format_signed_count(derived->live_modules, number, sizeof(number)), rest);
-#undef COUNT
+	return analysis_difference(mon_pen_marked(pen, position_of(pen->process, place, "%s", balance->up)),
+				   mon_pen_marked(pen, position_of(pen->process, place, "%s", balance->down)));
+}
+
+static void draw_balance(struct mon_pen *pen, const struct place *place, const struct balance *balance)
+{
+	char number[MON_NUMBER_BYTES], ups[MON_NUMBER_BYTES], downs[MON_NUMBER_BYTES], rest[96];
+	char class_name[ANALYSIS_CLASS_NAME_MAX];
+	uint64_t up = value_of(pen->process, place, "%s", balance->up);
+	uint64_t down = value_of(pen->process, place, "%s", balance->down);
+	struct analysis_signed now = analysis_difference(up, down), then = marked_balance(pen, place, balance);
+	int trend_x = pen->x + pen->width - TREND_COLUMNS;
+	mon_format_count(up, ups, sizeof(ups));
+	mon_format_count(down, downs, sizeof(downs));
+	if (pen->width < 64)
+		snprintf(rest, sizeof(rest), balance->narrow, ups);
+	else
+		snprintf(rest, sizeof(rest), balance->wide, ups, downs);
+	draw_fact(pen, balance->name, mon_format_signed_count(now, number, sizeof(number)), rest,
+		  trend_columns(pen));
+	if (place->instance == TELE_NO_INSTANCE)
+		snprintf(class_name, sizeof(class_name), "%s", balance->name);
+	else
+		snprintf(class_name, sizeof(class_name), "device[%u].%s", place->instance, balance->name);
+	if (trend_columns(pen) && !mon_lens_has_difference(&pen->view->lens, pen->process)) {
+		draw_trend(pen, trend_x, class_name, -1);
+	} else if (trend_columns(pen) && then.is_known && now.is_known) {
+		snprintf(number, sizeof(number), "%+lld", (long long)(now.value - then.value));
+		mon_draw_right(pen->grid, trend_x, pen->y, TREND_COLUMNS, MON_BOLD, number);
+	}
+	mon_pen_field(pen, "%s", balance->help);
+	pen->y++;
 }
 
 static void draw_outlived(struct mon_pen *pen)
@@ -148,8 +235,10 @@ static void draw_outlived(struct mon_pen *pen)
 		return;
 	mon_format_bytes(mon_process_field(pen->process, TELE_ID_census_outlived_bytes), pen->units,
 			 bytes, sizeof(bytes));
-	snprintf(rest, sizeof(rest), "pools still there after their owner closed, %s", bytes);
-	draw_fact(pen, "outlived", mon_format_count(n_pools, number, sizeof(number)), rest);
+	snprintf(rest, sizeof(rest), "after their owner closed, %s", bytes);
+	draw_fact(pen, "outlived", mon_format_count(n_pools, number, sizeof(number)), rest, 0);
+	mon_pen_field(pen, "Pools still allocated after their owner closed; Devices lists the owners");
+	pen->y++;
 }
 
 // Invariants that do not hold, the books apart: they have a line of their own.
@@ -187,12 +276,17 @@ void mon_draw_census(struct mon_pen *pen)
 			 sizeof(freed));
 	mon_format_bytes(mon_process_field(pen->process, TELE_ID_census_peak_pool_bytes),
 			 pen->units, peak, sizeof(peak));
-	snprintf(rest, sizeof(rest), "live pools by label, %s freed, peak %s", freed, peak);
-	mon_draw_title(pen, "CENSUS", rest, MON_NORMAL);
+	snprintf(rest, sizeof(rest), "%s%s freed, peak %s", pen->width < 64 ? "" : "live pools by label, ", freed, peak);
+	draw_axis(pen);
+	struct mon_pen title = *pen;
+	title.width -= trend_columns(pen);
+	mon_draw_title(&title, "CENSUS", rest, MON_NORMAL);
+	pen->y++;
 	uint64_t whole_bytes = sum_bytes(labels, n_labels);
 	for (uint32_t i = 0; i < n_labels; i++)
-		draw_label(pen, &labels[i], whole_bytes);
-	draw_contexts_and_modules(pen);
+		draw_label(pen, &place, &labels[i], whole_bytes);
+	draw_balance(pen, &place, &contexts);
+	draw_balance(pen, &place, &modules);
 	draw_outlived(pen);
 	draw_broken(pen);
 }
@@ -213,12 +307,17 @@ static void draw_device_title(struct mon_pen *pen, uint32_t instance, uint64_t u
 	mon_format_bytes(total_bytes, pen->units, total, sizeof(total));
 	bool is_over = used_bytes != TELE_UNKNOWN && total_bytes != TELE_UNKNOWN &&
 		       used_bytes > total_bytes;
-	mon_draw_format(pen->grid, x, pen->y, end - x, is_over ? MON_BAD : MON_NORMAL,
-			"used %s of %s%s", used, total, is_over ? ", over" : "");
+	if (used_bytes == TELE_UNKNOWN && total_bytes == TELE_UNKNOWN)
+		mon_draw_text(pen->grid, x, pen->y, end - x, MON_DIM, "its memory was not observed");
+	else
+		mon_draw_format(pen->grid, x, pen->y, end - x, is_over ? MON_BAD : MON_NORMAL,
+				"used %s of %s%s", used, total, is_over ? ", over" : "");
+	mon_pen_field(pen, "Memory of the device in use by everybody, as last observed");
 	pen->y++;
 }
 
-static void draw_device(struct mon_pen *pen, uint32_t instance)
+// The pools of the only device are those of the census above.
+static void draw_device(struct mon_pen *pen, uint32_t instance, bool is_only, bool has_balances)
 {
 	const struct place place = {"device", instance};
 	struct label labels[LABELS_MAX];
@@ -229,8 +328,12 @@ static void draw_device(struct mon_pen *pen, uint32_t instance)
 	uint64_t pool_bytes = sum_bytes(labels, n_labels);
 	uint64_t whole_bytes = total_bytes == TELE_UNKNOWN ? pool_bytes : total_bytes;
 	draw_device_title(pen, instance, used_bytes, total_bytes);
-	for (uint32_t i = 0; i < n_labels; i++)
-		draw_label(pen, &labels[i], whole_bytes);
+	for (uint32_t i = 0; i < n_labels && !is_only; i++)
+		draw_label(pen, &place, &labels[i], whole_bytes);
+	if (has_balances) {
+		draw_balance(pen, &place, &contexts);
+		draw_balance(pen, &place, &modules);
+	}
 	if (used_bytes == TELE_UNKNOWN || pool_bytes == TELE_UNKNOWN || used_bytes <= pool_bytes)
 		return;
 	char other[MON_NUMBER_BYTES];
@@ -249,5 +352,16 @@ void mon_draw_devices(struct mon_pen *pen)
 	uint32_t n_devices =
 		mon_process_instances(pen->process, TELE_SECTION_DEVICE, devices, DEVICES_MAX);
 	for (uint32_t i = 0; i < n_devices && i < DEVICES_MAX; i++)
-		draw_device(pen, devices[i]);
+		draw_device(pen, devices[i], n_devices == 1, false);
+}
+
+void mon_draw_all_devices(struct mon_pen *pen)
+{
+	uint32_t devices[DEVICES_MAX];
+	uint32_t n_devices =
+		mon_process_instances(pen->process, TELE_SECTION_DEVICE, devices, DEVICES_MAX);
+	for (uint32_t i = 0; i < n_devices && i < DEVICES_MAX; i++) {
+		draw_device(pen, devices[i], n_devices == 1, n_devices > 1);
+		pen->y += i + 1 < n_devices;
+	}
 }

@@ -54,6 +54,8 @@ const char *mon_state_text(enum tele_state state)
 
 // Rate or pause, and the time, stand at the right end in places of their own.
 #define CLOCK_COLUMNS 9
+#define TRACK_MIN     8 // columns of the track of time
+#define TABS_HEIGHT   20 // of a screen with a line for the names of the views
 #define RATE_COLUMNS  13
 
 static void format_interval(uint64_t interval_ms, char *buffer, size_t size)
@@ -92,44 +94,71 @@ static void format_position(uint64_t ns, char *buffer, size_t size)
 	snprintf(buffer, size, "%02llu:%02llu:%02llu", s / 3600, s / 60 % 60, s % 60);
 }
 
+// Phases stand on the track as rules.
 static void draw_track(struct mon_grid *grid, const struct mon_transport *transport, int x, int y,
 		       int width)
 {
-	if (width < 8)
+	if (width < TRACK_MIN)
 		return;
-	uint64_t length_ns = tele_max_u64(transport->length_ns, 1);
-	uint64_t position_ns = tele_min_u64(transport->position_ns, length_ns);
-	int at = (int)((double)position_ns / (double)length_ns * (width - 1));
-	for (int i = 0; i < width; i++) {
-		const char *glyph = i < at ? mon_glyph(grid, "━", "=") : mon_glyph(grid, "┈", "-");
-		if (i == at)
-			glyph = mon_glyph(grid, "●", "O");
-		mon_draw_text(grid, x + i, y, 1, i <= at ? MON_ACCENT : MON_DIM, glyph);
+	double length_ns = (double)tele_max_u64(transport->length_ns, 1);
+	int at = (int)((double)tele_min_u64(transport->position_ns, transport->length_ns) / length_ns *
+		       (width - 1));
+	for (int i = 0; i < width; i++)
+		mon_draw_text(grid, x + i, y, 1, i < at ? MON_ACCENT : MON_DIM,
+			      i < at ? mon_glyph(grid, "━", "=") : mon_glyph(grid, "┈", "-"));
+	for (unsigned i = 0; i < transport->n_phases; i++) {
+		int phase = (int)((double)transport->phase_at_ns[i] / length_ns * (width - 1));
+		if (phase > 0 && phase < width)
+			mon_draw_text(grid, x + phase, y, 1, MON_NORMAL, mon_glyph(grid, "│", "|"));
 	}
+	mon_draw_text(grid, x + at, y, 1, MON_ACCENT, mon_glyph(grid, "●", "O"));
 }
 
-static void draw_transport(struct mon_grid *grid, const struct mon_transport *transport, int y)
+// "▶ 1x  trace.rct" of a replay; "PAUSED  1m20s ago" of a live process.
+static int draw_transport_head(struct mon_grid *grid, const struct mon_transport *transport, int y)
 {
-	char position[MON_NUMBER_BYTES], length[MON_NUMBER_BYTES], counts[64] = "";
-	const char *slash = strrchr(transport->file, '/');
+	char age[MON_NUMBER_BYTES];
+	const char *slash = transport->file ? strrchr(transport->file, '/') : NULL;
+	int x = 1;
+	if (transport->is_live) {
+		x += mon_draw_text(grid, x, y, 6, MON_WARN, "PAUSED") + 2;
+		mon_format_duration(transport->length_ns - tele_min_u64(transport->position_ns, transport->length_ns),
+				    age, sizeof(age));
+		return x + mon_draw_format(grid, x, y, 12, MON_NORMAL, "%s ago", age);
+	}
+	x += mon_draw_text(grid, x, y, 2, MON_ACCENT,
+			   transport->is_playing ? mon_glyph(grid, "▶", ">")
+						 : mon_glyph(grid, "■", "="));
+	x += mon_draw_format(grid, x + 1, y, 8, MON_NORMAL, "%gx", transport->speed) + 1;
+	return x + mon_draw_text(grid, x + 2, y, grid->width / 4, MON_BOLD,
+				 slash ? slash + 1 : transport->file) +
+	       2;
+}
+
+static void draw_transport(struct mon_grid *grid, struct mon_view *view, int y)
+{
+	const struct mon_transport *transport = view->transport;
+	char position[MON_NUMBER_BYTES], length[MON_NUMBER_BYTES], counts[64] = "", gaps[32] = "";
 	format_position(transport->position_ns, position, sizeof(position));
 	format_position(transport->length_ns, length, sizeof(length));
 	if (transport->candidate != TELE_UNKNOWN && transport->n_candidates != TELE_UNKNOWN)
 		snprintf(counts, sizeof(counts), "candidate %llu of %llu",
 			 (unsigned long long)transport->candidate,
 			 (unsigned long long)transport->n_candidates);
-	int x = 1;
-	x += mon_draw_text(grid, x, y, 2, MON_ACCENT,
-			   transport->is_playing ? mon_glyph(grid, "▶", ">")
-						 : mon_glyph(grid, "■", "="));
-	x += mon_draw_format(grid, x + 1, y, 8, MON_NORMAL, "%gx", transport->speed) + 1;
-	x += mon_draw_text(grid, x + 2, y, grid->width / 4, MON_BOLD,
-			   slash ? slash + 1 : transport->file) +
-	     2;
+	if (transport->n_gaps > 0)
+		snprintf(gaps, sizeof(gaps), "gaps %llu", (unsigned long long)transport->n_gaps);
+	int x = draw_transport_head(grid, transport, y);
 	x += mon_draw_format(grid, x + 2, y, 20, MON_NORMAL, "%s / %s", position, length) + 2;
 	if (counts[0] && x + 2 < grid->width)
 		x += mon_draw_text(grid, x + 2, y, grid->width - x - 2, MON_NORMAL, counts) + 2;
-	draw_track(grid, transport, x + 2, y, grid->width - x - 3);
+	int gaps_width = gaps[0] && grid->width - x > 24 ? (int)strlen(gaps) + 2 : 0;
+	if (gaps_width)
+		mon_draw_right(grid, grid->width - 1 - gaps_width, y, gaps_width, MON_WARN, gaps);
+	int width = grid->width - x - 3 - gaps_width;
+	draw_track(grid, transport, x + 2, y, width);
+	if (width >= TRACK_MIN)
+		mon_view_add_hit(view, x + 2, y, width, 1, MON_HIT_TRACK,
+				 (uint64_t)(x + 2) | (uint64_t)width << 32);
 }
 
 // Draws the names of keys from x on, as far as they fit before `end`, and
@@ -189,13 +218,14 @@ static void draw_foot_keys(struct mon_grid *grid, const struct mon_screen_row *s
 						 MON_KEY_CANDIDATE_FORWARD, MON_KEY_JUMP,
 						 MON_KEY_NONE};
 	const int always_columns = 16;
+	bool is_moved = view->transport && !view->transport->is_following;
 	if (view->is_help) {
 		draw_keys(grid, view, in_help, 1, y, end);
 		return;
 	}
 	int x = draw_filters(grid, view, y, end - always_columns);
-	x = draw_keys(grid, view, screen->foot, x, y, view->transport ? 26 : end - always_columns);
-	if (view->transport)
+	x = draw_keys(grid, view, screen->foot, x, y, is_moved ? 26 : end - always_columns);
+	if (is_moved)
 		x = draw_keys(grid, view, in_replay, x, y, end - always_columns);
 	draw_keys(grid, view, always, x, y, end);
 }
@@ -277,8 +307,10 @@ void mon_view_draw(struct mon_grid *grid, const struct mon_model *model, struct 
 		mon_process_head(grid, model, process, head_width);
 	else
 		mon_overview_head(grid, model, view, head_width);
-	if (view->transport)
-		draw_transport(grid, view->transport, y++);
+	if (view->transport && !view->transport->is_following)
+		draw_transport(grid, view, y++);
+	if (process && !view->is_help && !view->is_text && grid->height >= TABS_HEIGHT)
+		mon_tabs_draw(grid, view, y++);
 	if (view->is_help)
 		mon_help_draw(grid, view, y, bottom - y);
 	else

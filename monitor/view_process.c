@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// The screen of one process. All blocks are drawn on a sheet as tall as they
-// need, most important first, and the screen is a window on that sheet: what
-// does not fit is one keypress away and nothing is squeezed. A wide screen has
-// two columns of blocks.
+// The screen of one process: verdicts first, then what they are about. A wide
+// screen has two columns of blocks; what does not fit is one keypress away and
+// nothing is squeezed.
 
 #include "view_parts.h"
 
@@ -15,7 +14,6 @@
 
 #include "../libtelemetry/banned.h"
 
-#define SHEET_LINES  400
 #define WIDE_COLUMNS 100
 
 uint64_t mon_process_age_ns(const struct mon_process *process)
@@ -113,6 +111,9 @@ void mon_draw_search(struct mon_pen *pen)
 	snprintf(rest, sizeof(rest), "%s attempted  %s linked  %s timed  %s",
 		 mon_format_count(attempted, a, sizeof(a)), l, t, rate);
 	mon_draw_title(pen, "SEARCH", rest, MON_NORMAL);
+	pen->y--;
+	mon_pen_field(pen, "Candidates begun, linked and timed, and how fast they come now: %s", rate);
+	pen->y++;
 	int x = pen->x, end = pen->x + pen->width;
 	if (phase) {
 		x += mon_draw_text(pen->grid, x, pen->y, end - x, MON_DIM, "phase ");
@@ -127,8 +128,10 @@ void mon_draw_search(struct mon_pen *pen)
 		mon_draw_text(pen->grid, x, pen->y, end - x, is_open ? MON_ACCENT : MON_DIM,
 			      outcome);
 	}
-	if (phase || candidate)
+	if (phase || candidate) {
+		mon_pen_field(pen, "The phase (arm) of the search, and its newest candidate");
 		pen->y++;
+	}
 	draw_outcomes(pen);
 }
 
@@ -156,21 +159,20 @@ static void draw_self(struct mon_pen *pen)
 	mon_draw_section(pen, "self", "ROLLCALL ITSELF");
 }
 
-// Draws all blocks on the sheet and returns the lines they took.
-static int draw_blocks(struct mon_pen *pen)
+static void draw_blocks(struct mon_pen *pen)
 {
-	void (*const left[])(struct mon_pen *) = {mon_draw_census, mon_draw_devices, mon_draw_log};
-	void (*const right[])(struct mon_pen *) = {mon_draw_heap, mon_draw_residency, draw_app,
-						   draw_host, draw_self};
+	void (*const left[])(struct mon_pen *) = {mon_draw_heap, mon_draw_residency, draw_app};
+	void (*const right[])(struct mon_pen *) = {mon_draw_census, mon_draw_devices, mon_draw_log,
+						    draw_host, draw_self};
 	block(pen, mon_draw_verdicts);
 	block(pen, mon_draw_search);
 	if (pen->width < WIDE_COLUMNS) {
 		block(pen, mon_draw_census);
-		for (size_t i = 0; i < TELE_ARRAY_LEN(right); i++)
+		for (size_t i = 0; i < TELE_ARRAY_LEN(left); i++)
+			block(pen, left[i]);
+		for (size_t i = 1; i < TELE_ARRAY_LEN(right); i++)
 			block(pen, right[i]);
-		block(pen, mon_draw_devices);
-		block(pen, mon_draw_log);
-		return pen->y;
+		return;
 	}
 	struct mon_pen left_pen = *pen, right_pen = *pen;
 	left_pen.width = (pen->width - 3) / 2;
@@ -180,43 +182,11 @@ static int draw_blocks(struct mon_pen *pen)
 		block(&left_pen, left[i]);
 	for (size_t i = 0; i < TELE_ARRAY_LEN(right); i++)
 		block(&right_pen, right[i]);
-	return left_pen.y > right_pen.y ? left_pen.y : right_pen.y;
-}
-
-static void dim_all(struct mon_grid *grid)
-{
-	size_t n_cells = (size_t)grid->width * (size_t)grid->height;
-	for (size_t i = 0; i < n_cells; i++)
-		if (grid->cells[i].style != MON_TITLE && grid->cells[i].style != MON_BAD)
-			grid->cells[i].style = MON_DIM;
+	pen->y = left_pen.y > right_pen.y ? left_pen.y : right_pen.y;
 }
 
 void mon_process_draw(struct mon_grid *grid, const struct mon_model *model,
 		      const struct mon_process *process, struct mon_view *view, int y, int height)
 {
-	struct mon_grid sheet = {0};
-	if (!mon_process_latest(process)) {
-		mon_draw_text(grid, 2, y + 1, grid->width - 4, MON_DIM, "No reading yet.");
-		return;
-	}
-	if (mon_grid_reset(&sheet, grid->width, SHEET_LINES, grid->is_ascii))
-		return;
-	struct mon_pen pen = {.grid = &sheet,
-			      .model = model,
-			      .process = process,
-			      .units = view->units,
-			      .x = 1,
-			      .y = 0,
-			      .width = grid->width - 2};
-	int n_lines = draw_blocks(&pen) - 1;
-	if (!tele_state_is_alive(process->state) || process->state == TELE_STALE)
-		dim_all(&sheet);
-	int most = n_lines > height ? n_lines - height : 0;
-	if (view->scroll > most)
-		view->scroll = most;
-	if (view->scroll < 0)
-		view->scroll = 0;
-	mon_grid_copy(grid, y, height, &sheet, view->scroll);
-	view->has_more = view->scroll < most;
-	mon_grid_fini(&sheet);
+	mon_sheet_draw(grid, model, process, view, y, height, draw_blocks);
 }

@@ -17,6 +17,16 @@
 #define GROWING_LINES 5
 #define WRAP_LINES    3
 
+static const char *const shape_texts[ANALYSIS_SHAPE_COUNT] = {
+	[ANALYSIS_NOT_ENOUGH_DATA] = "Too few points, or too much noise for them, to say what these do",
+	[ANALYSIS_FLAT] = "Flat: nothing comes or goes beyond the noise",
+	[ANALYSIS_ONE_TIME] = "One step, then flat: paid once, and no leak",
+	[ANALYSIS_BOUNDED] = "Bounded: it swings or levels off in this band; its floor does not rise",
+	[ANALYSIS_GROWING] = "Growing: the least it falls back to rises; in brackets the slope at 95 %",
+	[ANALYSIS_STEPPING] = "Growing by rare steps, none of which is given back",
+	[ANALYSIS_DRAINING] = "Draining: it falls",
+};
+
 const char *mon_mark_glyph(const struct mon_grid *grid, enum mon_mark mark)
 {
 	switch (mark) {
@@ -32,16 +42,14 @@ const char *mon_mark_glyph(const struct mon_grid *grid, enum mon_mark mark)
 	return " ";
 }
 
-// Draws text from x on, and on the following lines from `indent` on, broken at
-// blanks. Moves the pen behind the last line.
-static void draw_wrapped(struct mon_pen *pen, int x, int indent, unsigned style, const char *text)
+void mon_draw_wrapped(struct mon_pen *pen, int x, int indent, int n_lines, unsigned style, const char *text)
 {
 	int end = pen->x + pen->width;
 	for (int line = 0; *text; line++) {
 		char piece[ANALYSIS_SENTENCE_MAX];
 		size_t n = strlen(text);
 		snprintf(piece, sizeof(piece), "%s", text);
-		while (line + 1 < WRAP_LINES && mon_text_width(pen->grid, piece) > end - x) {
+		while (line + 1 < n_lines && mon_text_width(pen->grid, piece) > end - x) {
 			char *blank = strrchr(piece, ' ');
 			if (!blank || blank == piece)
 				break;
@@ -49,7 +57,7 @@ static void draw_wrapped(struct mon_pen *pen, int x, int indent, unsigned style,
 			n = (size_t)(blank - piece);
 		}
 		mon_draw_text(pen->grid, x, pen->y++, end - x, style, piece);
-		if (line + 1 == WRAP_LINES || strlen(piece) < n)
+		if (line + 1 == n_lines || strlen(piece) < n)
 			return;
 		for (text += n; *text == ' ';)
 			text++;
@@ -64,12 +72,16 @@ static size_t head_len(const char *text)
 	return colon ? (size_t)(colon - text) : strlen(text);
 }
 
-// The evidence behind the head; what follows "; " stands apart.
-static void evidence_text(const char *text, char *buffer, size_t size)
+// The evidence behind the head; what follows "; " stands apart. In brief, without
+// the interval.
+static void evidence_text(const char *text, bool is_brief, char *buffer, size_t size)
 {
 	size_t len = 0;
 	for (text += strncmp(text, ": ", 2) == 0 ? 2 : 0; *text && len + 4 < size; text++) {
-		if (strncmp(text, "; ", 2) == 0) {
+		const char *end = is_brief && strncmp(text, " (95", 4) == 0 ? strchr(text, ')') : NULL;
+		if (end) {
+			text = end;
+		} else if (strncmp(text, "; ", 2) == 0) {
 			memcpy(buffer + len, "   ", 3);
 			len += 3;
 			text++;
@@ -85,12 +97,13 @@ static void draw_growing(struct mon_pen *pen, const struct mon_verdict *verdict,
 	char head[ANALYSIS_SENTENCE_MAX], evidence[ANALYSIS_SENTENCE_MAX];
 	size_t len = head_len(verdict->text);
 	snprintf(head, sizeof(head), "%.*s", (int)len, verdict->text);
-	evidence_text(verdict->text + len, evidence, sizeof(evidence));
+	bool is_wide = pen->width >= WIDE_COLUMNS;
+	evidence_text(verdict->text + len, verdict->is_effect && !is_wide, evidence, sizeof(evidence));
 	mon_draw_text(pen->grid, pen->x, pen->y, 1, MON_BAD, mon_mark_glyph(pen->grid, verdict->mark));
 	int used = 2 + mon_draw_text(pen->grid, pen->x + 2, pen->y, pen->width - 2, MON_BAD, head) + 2;
-	bool is_wide = pen->width >= WIDE_COLUMNS;
-	draw_wrapped(pen, pen->x + (is_wide && used < column ? column : used), pen->x + (is_wide ? column : 4),
-		     MON_NORMAL, evidence);
+	mon_pen_field(pen, "%s", shape_texts[verdict->shape]);
+	mon_draw_wrapped(pen, pen->x + (is_wide && used < column ? column : used), pen->x + (is_wide ? column : 4),
+			 WRAP_LINES, MON_NORMAL, evidence);
 }
 
 // Quiet ones beside each other, as many as fit.
@@ -105,6 +118,10 @@ static void draw_quiet(struct mon_pen *pen, const struct mon_verdict *verdict, i
 	mon_draw_text(pen->grid, *x, pen->y, end - *x, style, mon_mark_glyph(pen->grid, verdict->mark));
 	mon_draw_text(pen->grid, *x + 2, pen->y, end - *x - 2,
 		      verdict->mark == MON_MARK_QUIET ? MON_NORMAL : MON_DIM, verdict->text);
+	struct mon_pen part = *pen;
+	part.x = *x;
+	part.width = width < end - *x ? width : end - *x;
+	mon_pen_field(&part, "%s", shape_texts[verdict->shape]);
 	*x += width + 3;
 }
 

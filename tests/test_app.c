@@ -42,6 +42,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	(void)state;
+	mon_lens_set_mark(&app.view.lens, NULL);
 	if (app.is_frozen)
 		mon_model_fini(&app.frozen);
 	mon_model_fini(&app.model);

@@ -116,11 +116,16 @@ static void stop(struct setting *setting)
 	fixture_free(setting->rows.fixture);
 }
 
+static int go_to(struct setting *setting, const struct mon_target *target)
+{
+	return mon_cursor_go(&setting->cursor, target, NULL);
+}
+
 static int go(struct setting *setting, const char *text)
 {
 	struct mon_at at;
 	assert_int_equal(mon_at_parse(text, &at, NULL), 0);
-	return mon_cursor_to_point(&setting->cursor, &at, NULL, NULL);
+	return mon_cursor_to_point(&setting->cursor, &at, (struct mon_target){0}, NULL);
 }
 
 static void a_time_takes_in_every_row_up_to_it(void **state)
@@ -129,12 +134,12 @@ static void a_time_takes_in_every_row_up_to_it(void **state)
 	(void)state;
 	start(&setting, 20);
 	assert_int_equal(go(&setting, "4.5s"), 1);
-	assert_int_equal(setting.cursor.n_rows, 5);
+	assert_int_equal(setting.cursor.position.n_rows, 5);
 	assert_int_equal(setting.model.now_ns, UINT64_C(14000000000));
 	assert_int_equal(go(&setting, "5s"), 1);
-	assert_int_equal(setting.cursor.n_rows, 6);
+	assert_int_equal(setting.cursor.position.n_rows, 6);
 	assert_int_equal(go(&setting, "99s"), 0);
-	assert_int_equal(setting.cursor.n_rows, 20);
+	assert_int_equal(setting.cursor.position.n_rows, 20);
 	assert_true(setting.cursor.is_ended);
 	stop(&setting);
 }
@@ -145,7 +150,7 @@ static void a_candidate_is_the_row_after_which_that_many_have_ended(void **state
 	(void)state;
 	start(&setting, 20);
 	assert_int_equal(go(&setting, "7"), 1);
-	assert_int_equal(setting.cursor.n_rows, 7);
+	assert_int_equal(setting.cursor.position.n_rows, 7);
 	assert_int_equal(mon_process_ended(mon_model_find(&setting.model, 0x1007)), 7);
 	assert_int_equal(go(&setting, "21"), 0);
 	stop(&setting);
@@ -156,7 +161,7 @@ static void a_candidate_of_another_process_is_not_reached(void **state)
 	struct setting setting;
 	(void)state;
 	start(&setting, 20);
-	assert_int_equal(mon_cursor_to_candidate(&setting.cursor, 3, "other", NULL), 0);
+	assert_int_equal(go_to(&setting, &(struct mon_target){MON_TARGET_CANDIDATE, 3, 0, "other"}), 0);
 	stop(&setting);
 }
 
@@ -165,9 +170,9 @@ static void rows_are_counted_from_the_start(void **state)
 	struct setting setting;
 	(void)state;
 	start(&setting, 20);
-	assert_int_equal(mon_cursor_to_row(&setting.cursor, 3, NULL), 1);
+	assert_int_equal(go_to(&setting, &(struct mon_target){MON_TARGET_ROW, 3, 0, NULL}), 1);
 	assert_int_equal(setting.model.now_ns, UINT64_C(12000000000));
-	assert_int_equal(mon_cursor_to_row(&setting.cursor, 21, NULL), 0);
+	assert_int_equal(go_to(&setting, &(struct mon_target){MON_TARGET_ROW, 21, 0, NULL}), 0);
 	stop(&setting);
 }
 
@@ -178,7 +183,7 @@ static void an_empty_source_is_at_its_end_everywhere(void **state)
 	start(&setting, 0);
 	assert_int_equal(go(&setting, "0s"), 0);
 	assert_int_equal(go(&setting, "1"), 0);
-	assert_int_equal(mon_cursor_to_end(&setting.cursor, NULL), 0);
+	assert_int_equal(go_to(&setting, &(struct mon_target){MON_TARGET_END, 0, 0, NULL}), 0);
 	stop(&setting);
 }
 

@@ -19,6 +19,7 @@
 
 #include "../monitor/text.h"
 #include "../monitor/view.h"
+#include "support/golden.h"
 #include "support/mon_fixture.h"
 
 #define CROWD_MAX 80
@@ -75,39 +76,11 @@ static void draw(struct scene *scene, int width, int height, struct mon_grid *gr
 	mon_view_draw(grid, &scene->model, &scene->view);
 }
 
-static void compare_with_file(const char *path, const struct mon_out *out)
-{
-	if (getenv("UPDATE")) {
-		FILE *file = fopen(path, "w");
-		assert_non_null(file);
-		assert_int_equal(fwrite(out->bytes, 1, out->n_bytes, file), out->n_bytes);
-		assert_int_equal(fclose(file), 0);
-		return;
-	}
-	FILE *file = fopen(path, "r");
-	if (!file)
-		fail_msg("%s is not there: make it with UPDATE=1", path);
-	char *expected = calloc(1, 1 << 20);
-	assert_non_null(expected);
-	size_t n_bytes = fread(expected, 1, (1 << 20) - 1, file);
-	fclose(file);
-	if (n_bytes != out->n_bytes || memcmp(expected, out->bytes, n_bytes) != 0)
-		fail_msg("%s differs; the screen is now:\n%s", path, out->bytes);
-	free(expected);
-}
-
 static void check_golden(struct scene *scene, const char *name, int width, int height)
 {
 	struct mon_grid grid = {0};
-	struct mon_out out = {0};
-	char path[256];
 	draw(scene, width, height, &grid);
-	mon_text_write(&grid, &out);
-	mon_out_text(&out, "---- styles\n");
-	mon_text_write_styles(&grid, &out);
-	snprintf(path, sizeof(path), "tests/golden/%s_%dx%d.screen", name, width, height);
-	compare_with_file(path, &out);
-	mon_out_fini(&out);
+	golden_check(&grid, name);
 	mon_grid_fini(&grid);
 }
 
