@@ -421,6 +421,10 @@ static void no_size_and_no_crowd_crashes_a_view(void **state)
 					     : fixture_server(&scene.model, 100 + n, "server"));
 		mon_model_settle(&scene.model);
 		uint64_t first = crowds[i] ? scene.fixtures[0]->instance.identity.instance_id : 0;
+		for (uint32_t device = 1; crowds[i] && device < 8; device++)
+			fixture_add_device(scene.fixtures[0], device);
+		for (uint32_t n = 1; n < scene.model.n_processes; n++)
+			scene.model.processes[n]->identity.parent_pid = 100 + n / 2;
 		for (int height = 1; height <= 60; height += height < 14 ? 1 : 7) {
 			for (int width = 1; width <= 200; width += width < 45 ? 1 : 11) {
 				for (int screen = 0; screen < 4; screen++) {
@@ -429,6 +433,11 @@ static void no_size_and_no_crowd_crashes_a_view(void **state)
 					scene.view.is_text = screen == 3;
 					scene.view.selected = first;
 					scene.view.scroll = height * 3;
+					scene.view.screen = (enum mon_screen)(width % MON_SCREEN_COUNT);
+					scene.view.units = (enum mon_units)(width % MON_UNITS_COUNT);
+					scene.view.is_tree = height % 2;
+					scene.view.is_ascii = width % 2;
+					scene.view.is_paused = height % 3 == 0;
 					draw(&scene, width, height, &grid);
 				}
 			}
