@@ -39,7 +39,7 @@ struct watch {
 	struct tele_source *follower;
 	struct tele_attach *recorder, *glancer; // as those do that take blocks, or the latest row only
 	uint64_t kept_end;		       // after the last block that the recorder took
-	bool is_handed_over;		       // the last change was in a chunk's header
+	bool is_handed_over;		       // the last change was of a chunk's epoch or header
 	uint64_t first_before;
 	uint64_t opening_words; // that attaching reads
 };
@@ -126,9 +126,12 @@ static bool catch_up(struct watch *watch, uint64_t offset, size_t n_bytes)
 static bool has_changed(struct watch *watch)
 {
 	const struct tele_layout *layout = &watch->script->ring->file.layout;
-	watch->is_handed_over = catch_up(watch, layout->chunk_offset, TELE_CHUNK_HEADER_BYTES);
-	watch->is_handed_over |=
-		catch_up(watch, layout->chunk_offset + layout->chunk_bytes, TELE_CHUNK_HEADER_BYTES);
+	watch->is_handed_over = false;
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t chunk = layout->chunk_offset + i * layout->chunk_bytes;
+		watch->is_handed_over |= catch_up(watch, chunk + 8 * TELE_CHUNK_EPOCH, 8);
+		watch->is_handed_over |= catch_up(watch, chunk + 8 * TELE_CHUNK_FIRST_SEQ, 24);
+	}
 	bool changed = watch->is_handed_over;
 	changed |= catch_up(watch, layout->control_offset, 8 * (TELE_CONTROL_DRAINED + 1));
 	changed |= catch_up(watch, layout->chunk_offset, 2 * layout->chunk_bytes);
