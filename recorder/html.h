@@ -3,7 +3,7 @@
 //
 // The report of a trace as one page of HTML that needs nothing but itself: no
 // network, no file beside it. Charts are SVG, drawn here; the script sorts and
-// filters tables and does nothing else. However long the trace, the page is of
+// filters tables, and says the value of a chart under the pointer. However long the trace, the page is of
 // bounded size.
 
 #ifndef REC_HTML_H

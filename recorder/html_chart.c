@@ -160,14 +160,41 @@ static void put_capacity(const struct chart *chart)
 		       rec_html_figure(TELE_BYTES, (int64_t)chart->capacity, false, figure));
 }
 
+// What the script says under the pointer: where each value begins, exactly as it
+// was, and nothing where records are missing.
+static void put_values(const struct chart *chart)
+{
+	uint32_t n_each = points_each(chart), n = (chart->process->series->n_buckets + n_each - 1) / n_each;
+	bool is_on = false;
+	int64_t last = 0;
+	long last_x = 0;
+	mon_out_format(chart->out, " data-end=\"%.9g\" data-unit=\"%s\" data-values=\"", chart->axis->last,
+		       chart->unit == TELE_BYTES ? "bytes" : chart->unit == TELE_NS ? "ns" : "count");
+	for (uint32_t i = 0; i < n; i++) {
+		struct point point;
+		bool is_known = get_point(chart, i, n_each, &point);
+		if (is_on && (!is_known || point.has_gap))
+			mon_out_format(chart->out, "%ld,;", last_x + 1);
+		bool is_new = is_known && (!is_on || point.has_gap || point.range.last != last);
+		is_on = is_known;
+		if (is_known)
+			last_x = lround(point.x);
+		if (is_new)
+			mon_out_format(chart->out, "%ld,%" PRId64 ";", last_x, last = point.range.last);
+	}
+	mon_out_text(chart->out, "\"");
+}
+
 static void put_chart(const struct chart *chart)
 {
 	const struct rec_class *class = &chart->process->summary->classes[chart->class_index];
 	mon_out_format(chart->out, "<svg class=\"x%u\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", chart->axis->axis,
 		       REC_CHART_WIDTH, REC_CHART_HEIGHT);
 	rec_html_text(chart->out, class->name);
-	mon_out_format(chart->out, " over %s%s\"><use href=\"#b%u-%u\"/>", axis_words[chart->axis->axis],
-		       chart->axis->axis == ANALYSIS_TIME ? "" : " candidates", chart->process->number, chart->axis->axis);
+	mon_out_format(chart->out, " over %s%s\"", axis_words[chart->axis->axis],
+		       chart->axis->axis == ANALYSIS_TIME ? "" : " candidates");
+	put_values(chart);
+	mon_out_format(chart->out, "><use href=\"#b%u-%u\"/>", chart->process->number, chart->axis->axis);
 	put_y_ticks(chart);
 	put_capacity(chart);
 	put_band(chart);
@@ -202,7 +229,7 @@ static void put_caption(const struct chart *chart)
 	char last[REC_FIGURE_BYTES], peak[REC_FIGURE_BYTES];
 	mon_out_text(chart->out, "<figcaption><b>");
 	rec_html_text(chart->out, class->name);
-	mon_out_format(chart->out, "</b> <span class=\"badge %s\">%s</span> <span class=\"quiet\">last %s, peak %s</span></figcaption>\n",
+	mon_out_format(chart->out, "</b> <span class=\"badge %s\">%s</span> <span class=\"quiet\">last %s, peak %s</span> <output></output></figcaption>\n",
 		       rec_html_shape_style(verdict), rec_html_shape_word(verdict),
 		       class->is_last_known ? rec_html_figure(class->unit, class->last, false, last) : "n/a",
 		       rec_html_figure(class->unit, class->peak, false, peak));

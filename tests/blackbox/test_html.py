@@ -277,6 +277,24 @@ class InABrowser(PageCase):
         self.assertEqual(shown, 40)
         self.assertEqual(self.browser.complaints(), [])
 
+    def test_the_value_under_the_pointer_is_said(self):
+        self.open(self.searched())
+        self.click("label[for='a1-2']")
+        said = json.loads(self.browser.run("""(() => {
+            const svg = document.querySelector('svg.x2'), box = svg.getBoundingClientRect(), said = [];
+            for (const share of [0.2, 0.5, 0.8]) {
+                svg.dispatchEvent(new PointerEvent('pointermove', {clientX: box.left + box.width * share, clientY: box.top + 9}));
+                said.push(svg.parentNode.querySelector('output').textContent);
+            }
+            svg.dispatchEvent(new PointerEvent('pointerleave'));
+            return JSON.stringify(said.concat([svg.parentNode.querySelector('output').textContent]));
+        })()"""))
+        self.assertEqual(said[3], "")
+        for text in said[:3]:
+            linked, pools = re.fullmatch(r"at (\d+) linked: (\d+)", text).groups()
+            self.assertAlmostEqual(int(linked), int(pools), delta=2)
+        self.assertEqual(self.browser.complaints(), [])
+
     def test_another_axis_shows_other_pictures(self):
         self.open(self.searched())
         for axis in (0, 1, 2):
