@@ -130,9 +130,9 @@ static int draw_transport_head(struct mon_grid *grid, const struct mon_transport
 			   transport->is_playing ? mon_glyph(grid, "▶", ">")
 						 : mon_glyph(grid, "■", "="));
 	x += mon_draw_format(grid, x + 1, y, 8, MON_NORMAL, "%gx", transport->speed) + 1;
-	return x + mon_draw_text(grid, x + 2, y, grid->width / 4, MON_BOLD,
-				 slash ? slash + 1 : transport->file) +
-	       2;
+	const char *name = slash ? slash + 1 : transport->file;
+	name = strcmp(name, "-") == 0 ? "standard input" : name;
+	return x + mon_draw_text(grid, x + 2, y, grid->width / 4, MON_BOLD, name) + 2;
 }
 
 static void draw_transport(struct mon_grid *grid, struct mon_view *view, int y)

@@ -146,7 +146,7 @@ void mon_sheet_draw(struct mon_grid *grid, const struct mon_model *model, const 
 		pen.y = 0;
 		draw_blocks(&pen);
 	}
-	int n_lines = pen.y - 1;
+	int n_lines = pen.y - 1 < SHEET_LINES ? pen.y - 1 : SHEET_LINES;
 	// What has ended is old news in a list of the living; a replay is all of it.
 	bool is_replay = view->transport && !view->transport->is_live;
 	if (!is_replay && (!tele_state_is_alive(process->state) || process->state == TELE_STALE))

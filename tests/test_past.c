@@ -178,6 +178,39 @@ static void back_to_a_phase_is_to_its_begin_and_then_to_the_one_before(void **st
 	stop(&setting);
 }
 
+// A tape that may not grow on forgets its oldest part, and what is left is right.
+static void the_oldest_is_forgotten_when_the_tape_is_full(void **state)
+{
+	struct setting setting;
+	struct mon_past *past = &setting.player.past;
+	struct mon_cursor *cursor = &setting.player.cursor;
+	const struct mon_target end = {.kind = MON_TARGET_END}, first = {.kind = MON_TARGET_ROW, .value = 1};
+	struct tele_source *source;
+	(void)state;
+	mon_model_init(&setting.model, MON_HISTORY_FULL);
+	mon_cursor_init(cursor, NULL, &setting.model);
+	assert_int_equal(mon_past_open(past, cursor, MON_PAST_FORKS_LIVE, 65536), 0);
+	assert_int_equal(tele_trace_open(RECORDING, &source, NULL), 0);
+	int n_taped;
+	do {
+		n_taped = mon_past_fill(past, source, 100, NULL);
+		assert_true(n_taped >= 0);
+		assert_int_equal(mon_cursor_go(cursor, &end, NULL), 0);
+	} while (n_taped > 0);
+	assert_is_fresh(&setting);
+	uint64_t n_records = cursor->position.n_records;
+	assert_int_equal(mon_cursor_go(cursor, &first, NULL), 1);
+	assert_true(cursor->position.n_rows > 1);
+	assert_true(cursor->position.n_records < n_records);
+	assert_is_fresh(&setting);
+	assert_int_equal(mon_cursor_go(cursor, &end, NULL), 0);
+	assert_int_equal(cursor->position.n_records, n_records);
+	assert_is_fresh(&setting);
+	mon_past_close(past);
+	mon_model_fini(&setting.model);
+	tele_source_close(source);
+}
+
 static void playing_from_the_start_ends_at_the_end(void **state)
 {
 	struct setting setting;
@@ -205,6 +238,7 @@ int main(void)
 		cmocka_unit_test(a_step_back_and_forward_again_is_the_same_row),
 		cmocka_unit_test(where_there_is_no_other_nothing_moves),
 		cmocka_unit_test(back_to_a_phase_is_to_its_begin_and_then_to_the_one_before),
+		cmocka_unit_test(the_oldest_is_forgotten_when_the_tape_is_full),
 		cmocka_unit_test(playing_from_the_start_ends_at_the_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
