@@ -76,4 +76,8 @@ const uint8_t *tele_attach_schema_bytes(const struct tele_attach *attach, size_t
 int tele_ring_source_open(struct tele_attach *attach, bool from_now,
 			  struct tele_source **ret_source, struct tele_error *ret_error);
 
+// Gives back what such a source decodes into; it is had again when something
+// comes. False, with nothing done, while a block is being told.
+bool tele_ring_source_trim(struct tele_source *source);
+
 #endif

@@ -271,6 +271,20 @@ static int ring_next(struct tele_source *source, struct tele_record *ret_record,
 	return 0;
 }
 
+bool tele_ring_source_trim(struct tele_source *source)
+{
+	struct ring_source *self = (struct ring_source *)source;
+	struct tele_attach *attach = self->attach;
+	if (self->stage == STAGE_BLOCK || self->stage == STAGE_OPEN)
+		return false;
+	tele_block_free(&self->block);
+	tele_open_rows_free(&attach->open);
+	free(attach->block);
+	attach->block = NULL;
+	attach->block_capacity_bytes = 0;
+	return true;
+}
+
 static void ring_close(struct tele_source *source)
 {
 	struct ring_source *self = (struct ring_source *)source;

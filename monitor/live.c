@@ -20,7 +20,7 @@ struct item {
 	struct tele_source *ring;    // followed
 	struct tele_source *retired; // a ring that failed: models point at its instance
 	bool is_told, is_asked;	     // the row of this refresh was asked for
-	bool is_last;		     // it was asked for after the process had died
+	bool is_last;		     // all was asked for after the process had died
 	bool is_found;		     // by this refresh
 	bool is_moved;		     // the instance that was told has gone, another has come
 	bool is_refused;	     // could not be followed; the latest row will do
@@ -70,8 +70,10 @@ static bool open_ring(const struct item *item, struct tele_source **ret_source)
 
 static void follow_item(struct item *item)
 {
-	if (!item->ring && !item->is_refused)
-		item->is_refused = !open_ring(item, &item->ring);
+	if (item->ring || item->is_refused)
+		return;
+	item->is_refused = !open_ring(item, &item->ring);
+	item->is_last = false;
 }
 
 // What is new of an item that is not followed: 1 with a record, 0 nothing.
@@ -124,8 +126,12 @@ static int next_of_latest(struct mon_live *live, struct item *item, struct tele_
 
 static int next_of_item(struct mon_live *live, struct item *item, struct tele_record *ret_record)
 {
+	if (item->ring && item->is_last)
+		return 0;
 	if (item->ring) {
 		int got = tele_source_next(item->ring, ret_record, NULL);
+		if (got == 0 && !tele_state_is_alive(tele_attach_instance(item->attach)->state))
+			item->is_last = tele_ring_source_trim(item->ring);
 		if (got >= 0)
 			return got;
 		// Damaged: the latest row is all there is.

@@ -136,6 +136,32 @@ static void every_record_arrives_once_and_exact(void **state)
 	test_ring_free(ring);
 }
 
+static void what_is_given_back_between_two_looks_is_had_again(void **state)
+{
+	(void)state;
+	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_DEFAULT, false);
+	struct listener listener;
+	struct tele_record record;
+	struct test_random random = {.state = 2};
+	test_ring_steps(ring, 700);
+	start(&listener, ring, false);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(tele_source_next(listener.source, &record, NULL), 1);
+		take(&listener, &record);
+	}
+	assert_false(tele_ring_source_trim(listener.source)); // in the midst of a block
+	for (int i = 0; i < 60; i++) {
+		listen(&listener);
+		assert_true(tele_ring_source_trim(listener.source));
+		test_ring_steps(ring, test_random_below(&random, 40));
+	}
+	listen(&listener);
+	assert_int_equal(listener.n_gaps, 0);
+	assert_true(listener.n_rows + listener.n_events == ring->n_records);
+	stop(&listener);
+	test_ring_free(ring);
+}
+
 static void records_follow_each_other_through_many_wraps(void **state)
 {
 	(void)state;
@@ -570,6 +596,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_record_arrives_once_and_exact),
+		cmocka_unit_test(what_is_given_back_between_two_looks_is_had_again),
 		cmocka_unit_test(records_follow_each_other_through_many_wraps),
 		cmocka_unit_test(a_chunk_too_large_for_one_block_is_sealed_in_parts),
 		cmocka_unit_test(rows_become_longer_while_they_are_read),
