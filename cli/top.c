@@ -13,6 +13,8 @@
 #include "../monitor/monitor.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../libtelemetry/banned.h"
@@ -111,6 +113,14 @@ static int end_of_monitor(const struct cli_call *call, int result, const struct 
 	return result;
 }
 
+// Whether one screen as text is all that can be shown.
+static bool is_plain(bool needs_input)
+{
+	const char *term = getenv("TERM");
+	return !isatty(STDOUT_FILENO) || (needs_input && !isatty(STDIN_FILENO)) ||
+	       (term && strcmp(term, "dumb") == 0);
+}
+
 int cli_top(const struct cli_call *call)
 {
 	struct mon_options options = {.is_ascii = !mon_is_utf8_locale()};
@@ -148,8 +158,7 @@ int cli_top(const struct cli_call *call)
 	}
 	if (call->values[CLI_top_json])
 		return print_out(call, mon_top_json(&options, &out, &error), &out, &error);
-	if (call->values[CLI_top_once] || call->values[CLI_top_size] || options.view || !isatty(STDOUT_FILENO) ||
-	    !isatty(STDIN_FILENO))
+	if (call->values[CLI_top_once] || call->values[CLI_top_size] || options.view || is_plain(true))
 		return print_out(call, mon_top_once(&options, &out, &error), &out, &error);
 	return end_of_monitor(call, mon_top(&options, &error), &error);
 }
@@ -179,8 +188,7 @@ int cli_replay(const struct cli_call *call)
 	if (call->values[CLI_replay_json])
 		return print_out(call, mon_replay_json(&options, &out, &error), &out, &error);
 	bool is_pipe = strcmp(options.file, "-") == 0;
-	if (call->values[CLI_replay_once] || call->values[CLI_replay_size] || options.view || !isatty(STDOUT_FILENO) ||
-	    (!is_pipe && !isatty(STDIN_FILENO)))
+	if (call->values[CLI_replay_once] || call->values[CLI_replay_size] || options.view || is_plain(!is_pipe))
 		return print_out(call, mon_replay_once(&options, &out, &error), &out, &error);
 	return end_of_monitor(call, mon_replay(&options, &error), &error);
 }
