@@ -31,10 +31,14 @@ void tele_codec_init(struct tele_codec *codec, const struct tele_plan *plan, uin
 	codec->step = words + 2 * (size_t)n_fields;
 	memset(codec->last, 0xff, n_fields * sizeof(uint64_t));
 	memset(codec->base, 0, 2 * (size_t)n_fields * sizeof(uint64_t));
-	codec->n_special = 0;
-	for (uint32_t k = 0; k < plan->n_special; k++)
-		if (plan->special[k] < n_fields)
-			codec->special[codec->n_special++] = plan->special[k];
+	codec->n_special = codec->n_predicted = 0;
+	for (uint32_t k = 0; k < plan->n_special; k++) {
+		uint16_t index = plan->special[k];
+		if (index >= n_fields)
+			continue;
+		codec->special[codec->n_special++] = index;
+		codec->n_predicted += plan->fields[index].predictor != TELE_PREDICT_DERIVED;
+	}
 }
 
 // The prediction for a special field, given what is known of this row already.
@@ -96,68 +100,93 @@ static inline void learn_special(struct tele_codec *codec, uint32_t index, uint6
 	}
 }
 
-// Which of eight fields differ, a bit each; branch-free but for the common case
-// that none does.
+// Which fields differ, a bit each, in groups of eight.
 #if defined(__SSE2__)
-static inline unsigned compare_eight(const uint64_t *a, const uint64_t *b)
+// Of four fields, 32 bits of all ones for each that is equal: both its halves are.
+static inline __m128i equal_four(const __m128i *x, const __m128i *y)
+{
+	__m128 a = _mm_castsi128_ps(_mm_cmpeq_epi32(_mm_loadu_si128(x), _mm_loadu_si128(y)));
+	__m128 b = _mm_castsi128_ps(_mm_cmpeq_epi32(_mm_loadu_si128(x + 1), _mm_loadu_si128(y + 1)));
+	return _mm_castps_si128(_mm_and_ps(_mm_shuffle_ps(a, b, 0x88), _mm_shuffle_ps(a, b, 0xdd)));
+}
+
+// Of eight, 16 bits each.
+static inline __m128i equal_eight(const uint64_t *a, const uint64_t *b)
 {
 	const __m128i *x = (const __m128i *)(const void *)a;
 	const __m128i *y = (const __m128i *)(const void *)b;
-	__m128i low = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_loadu_si128(x), _mm_loadu_si128(y)),
-				      _mm_cmpeq_epi32(_mm_loadu_si128(x + 1), _mm_loadu_si128(y + 1)));
-	__m128i high = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_loadu_si128(x + 2), _mm_loadu_si128(y + 2)),
-				       _mm_cmpeq_epi32(_mm_loadu_si128(x + 3), _mm_loadu_si128(y + 3)));
-	// Two bits a field, one for each half of it.
-	unsigned halves = 0xffff ^ (unsigned)_mm_movemask_epi8(_mm_packs_epi16(low, high));
-	if (TELE_LIKELY(halves == 0))
-		return 0;
-	unsigned mask = (halves | halves >> 1) & 0x5555;
-	mask = (mask | mask >> 1) & 0x3333;
-	mask = (mask | mask >> 2) & 0x0f0f;
-	return (mask | mask >> 4) & 0xff;
+	return _mm_packs_epi32(equal_four(x, y), equal_four(x + 2, y + 2));
+}
+
+static inline uint32_t compare_full(const uint64_t *row, const uint64_t *last, uint32_t n_full,
+				    uint8_t *ret_groups)
+{
+	uint32_t g = 0;
+	for (; g + 2 <= n_full; g += 2, row += 16, last += 16) {
+		__m128i equal = _mm_packs_epi16(equal_eight(row, last), equal_eight(row + 8, last + 8));
+		uint16_t differ = (uint16_t)~_mm_movemask_epi8(equal);
+		memcpy(ret_groups + g, &differ, sizeof(differ));
+	}
+	return g;
 }
 #else
-static inline unsigned compare_eight(const uint64_t *a, const uint64_t *b)
+static inline uint32_t compare_full(const uint64_t *row, const uint64_t *last, uint32_t n_full,
+				    uint8_t *ret_groups)
 {
-	return (unsigned)(a[0] != b[0]) | (unsigned)(a[1] != b[1]) << 1 | (unsigned)(a[2] != b[2]) << 2 |
-	       (unsigned)(a[3] != b[3]) << 3 | (unsigned)(a[4] != b[4]) << 4 |
-	       (unsigned)(a[5] != b[5]) << 5 | (unsigned)(a[6] != b[6]) << 6 |
-	       (unsigned)(a[7] != b[7]) << 7;
+	for (uint32_t g = 0; g < n_full; g++, row += 8, last += 8) {
+		unsigned mask = 0;
+		for (unsigned i = 0; i < 8; i++)
+			mask |= (unsigned)(row[i] != last[i]) << i;
+		ret_groups[g] = (uint8_t)mask;
+	}
+	return n_full;
 }
 #endif
 
-static void compare_rows(const uint64_t *row, const uint64_t *last, uint32_t n_fields,
-			 uint8_t *ret_groups)
+static inline void compare_rows(const uint64_t *row, const uint64_t *last, uint32_t n_fields,
+				uint8_t *ret_groups)
 {
-	uint32_t n_full = n_fields / 8;
-	for (uint32_t g = 0; g < n_full; g++)
-		ret_groups[g] = (uint8_t)compare_eight(row + (size_t)g * 8, last + (size_t)g * 8);
-	if (n_fields % 8) {
+	uint32_t g = compare_full(row, last, n_fields / 8, ret_groups);
+	for (; g * 8 < n_fields; g++) {
 		unsigned mask = 0;
-		for (uint32_t i = n_full * 8; i < n_fields; i++)
+		for (uint32_t i = g * 8; i < n_fields && i < g * 8 + 8; i++)
 			mask |= (unsigned)(row[i] != last[i]) << (i % 8);
-		ret_groups[n_full] = (uint8_t)mask;
+		ret_groups[g] = (uint8_t)mask;
 	}
+}
+
+// Which of the n groups (up to 64) are not empty, a bit each. Reads up to the
+// next multiple of sixteen.
+static inline uint64_t filled_groups(const uint8_t *groups, uint32_t n)
+{
+	uint64_t mask = 0;
+#if defined(__SSE2__)
+	for (uint32_t g = 0; g < n; g += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(groups + g));
+		unsigned empty = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128()));
+		mask |= (uint64_t)(uint16_t)~empty << g;
+	}
+#else
+	for (uint32_t g = 0; g < n; g++)
+		mask |= (uint64_t)(groups[g] != 0) << g;
+#endif
+	return n == 64 ? mask : mask & ((UINT64_C(1) << n) - 1);
 }
 
 // Writes the mask of groups and the groups that are not empty; ret_masks gets
 // the mask by words.
-static size_t put_groups(uint8_t *out, const uint8_t *groups, uint32_t n_groups, uint64_t *ret_masks)
+static inline size_t put_groups(uint8_t *out, const uint8_t *groups, uint32_t n_groups, uint64_t *ret_masks)
 {
 	size_t mask_bytes = (n_groups + 7) / 8;
 	size_t used = mask_bytes;
 	for (uint32_t first = 0; first < n_groups; first += 64) {
 		uint32_t n = n_groups - first < 64 ? n_groups - first : 64;
-		uint64_t mask = 0;
-		for (uint32_t g = 0; g < n; g++) {
-			uint64_t is_filled = groups[first + g] != 0;
-			out[used] = groups[first + g];
-			used += is_filled;
-			mask |= is_filled << g;
-		}
+		uint64_t mask = filled_groups(groups + first, n);
 		ret_masks[first / 64] = mask;
 		for (uint32_t g = 0; g < n; g += 8)
 			out[(first + g) / 8] = (uint8_t)(mask >> g);
+		for (; mask; mask &= mask - 1)
+			out[used++] = groups[first + (unsigned)__builtin_ctzll(mask)];
 	}
 	return used;
 }
@@ -184,33 +213,68 @@ static inline size_t put_plain(struct tele_codec *codec, const uint64_t *row, co
 	return used;
 }
 
-size_t tele_codec_encode(struct tele_codec *codec, const uint64_t *row, uint8_t *out)
+// Whether none of the terms differs from the row before.
+static inline bool is_settled(const struct tele_codec *codec, const struct tele_plan_invariant *invariant,
+			      const uint8_t *groups)
+{
+	uint64_t differ;
+	memcpy(&differ, groups + invariant->first_group, sizeof(differ));
+	return invariant->terms_mask && invariant->highest < codec->n_fields && !(differ & invariant->terms_mask);
+}
+
+// Codes the special field where it differs from its prediction, and sets its bit
+// in `groups` accordingly. Returns the bytes written.
+static inline size_t put_special(const struct tele_codec *codec, uint32_t index, const uint64_t *row,
+				 uint8_t *groups, uint8_t *out)
+{
+	uint64_t predicted;
+	unsigned bit = 1u << (index % 8);
+	if (!special_differs(codec, index, row, &predicted)) {
+		groups[index / 8] &= (uint8_t)~bit;
+		return 0;
+	}
+	groups[index / 8] |= (uint8_t)bit;
+	return put_value(out, row[index], predicted, codec->plan->fields[index].shift);
+}
+
+// The same of a derived one, which nothing is predicted from. Most of the time
+// neither it nor a term has changed, and the sum need not be taken.
+static inline size_t put_derived(struct tele_codec *codec, uint32_t index, const uint64_t *row,
+				 uint8_t *groups, uint8_t *out)
 {
 	const struct tele_plan *plan = codec->plan;
+	bool has_changed = groups[index / 8] >> (index % 8) & 1;
+	if (!has_changed && codec->step[index] &&
+	    is_settled(codec, &plan->invariants[plan->fields[index].invariant], groups))
+		return 0;
+	size_t used = put_special(codec, index, row, groups, out);
+	codec->step[index] = used == 0 && row[index] != TELE_UNKNOWN;
+	codec->last[index] = row[index];
+	if (row[index] != TELE_UNKNOWN)
+		codec->base[index] = row[index];
+	return used;
+}
+
+size_t tele_codec_encode(struct tele_codec *codec, const uint64_t *row, uint8_t *out)
+{
 	const uint32_t n_groups = (codec->n_fields + 7) / 8;
-	uint8_t groups[TELE_FIELDS_MAX / 8];
+	uint8_t groups[TELE_FIELDS_MAX / 8 + 8];
 	uint64_t masks[TELE_FIELDS_MAX / 8 / 64];
-	uint8_t special_codes[9 * TELE_SPECIAL_MAX];
+	uint8_t special_codes[9 * TELE_SPECIAL_MAX + 8];
 	size_t special_bytes = 0;
 
 	compare_rows(row, codec->last, codec->n_fields, groups);
-	for (uint32_t k = 0; k < codec->n_special; k++) {
-		uint32_t index = codec->special[k];
-		uint64_t predicted;
-		unsigned bit = 1u << (index % 8);
-		if (special_differs(codec, index, row, &predicted)) {
-			groups[index / 8] |= (uint8_t)bit;
-			special_bytes += put_value(special_codes + special_bytes, row[index],
-						   predicted, plan->fields[index].shift);
-		} else {
-			groups[index / 8] &= (uint8_t)~bit;
-		}
-	}
+	uint32_t k = 0;
+	for (; k < codec->n_predicted; k++)
+		special_bytes += put_special(codec, codec->special[k], row, groups, special_codes + special_bytes);
+	for (; k < codec->n_special; k++)
+		special_bytes += put_derived(codec, codec->special[k], row, groups, special_codes + special_bytes);
 	size_t used = put_groups(out, groups, n_groups, masks);
 	for (uint32_t first = 0; first < n_groups; first += 64)
 		used += put_plain(codec, row, groups, first, masks[first / 64], out + used);
-	memcpy(out + used, special_codes, special_bytes);
-	for (uint32_t k = 0; k < codec->n_special; k++)
+	for (size_t at = 0; at < special_bytes; at += 8) // few: no call
+		memcpy(out + used + at, special_codes + at, 8);
+	for (k = 0; k < codec->n_predicted; k++)
 		learn_special(codec, codec->special[k], row[codec->special[k]]);
 	return used + special_bytes;
 }

@@ -18,9 +18,11 @@ struct tele_codec {
 	// By field, `n_fields` each, storage by the caller:
 	uint64_t *last; // the row before: may hold TELE_UNKNOWN
 	uint64_t *base; // the last known value
-	uint64_t *step; // DOD: the last difference of known values
-	// The plan's special fields that such rows have, in the plan's order.
-	uint32_t n_special;
+	uint64_t *step; // DOD, OFFSET: the last difference of known values; DERIVED, when
+			// encoding: 1 where the last row had what was derived
+	// The plan's special fields that such rows have, in the plan's order: the
+	// first n_predicted are not DERIVED.
+	uint32_t n_special, n_predicted;
 	uint16_t special[TELE_SPECIAL_MAX];
 };
 

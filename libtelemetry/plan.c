@@ -61,6 +61,25 @@ int tele_plan_add_field(struct tele_plan *plan, unsigned predictor, unsigned shi
 	return 0;
 }
 
+// Bytes of a 64-bit mask are groups, as they lie in memory.
+static void note_groups(const struct tele_plan *plan, struct tele_plan_invariant *invariant)
+{
+	uint8_t groups[8] = {0};
+	uint32_t first = UINT32_MAX;
+	for (uint32_t k = 0; k < invariant->n_terms; k++)
+		if (invariant->terms[k].index / 8 < first)
+			first = invariant->terms[k].index / 8;
+	invariant->first_group = first;
+	invariant->terms_mask = 0;
+	for (uint32_t k = 0; k < invariant->n_terms; k++) {
+		uint32_t index = invariant->terms[k].index;
+		if (plan->fields[index].predictor != TELE_PREDICT_DELTA || index / 8 - first >= 8)
+			return;
+		groups[index / 8 - first] |= (uint8_t)(1u << (index % 8));
+	}
+	memcpy(&invariant->terms_mask, groups, sizeof(groups));
+}
+
 int tele_plan_add_invariant(struct tele_plan *plan, uint32_t target, uint32_t n_terms,
 			    const uint32_t *term_indexes, const int8_t *signs)
 {
@@ -96,6 +115,7 @@ int tele_plan_add_invariant(struct tele_plan *plan, uint32_t target, uint32_t n_
 		if (term_indexes[i] > invariant->highest)
 			invariant->highest = term_indexes[i];
 	}
+	note_groups(plan, invariant);
 	plan->fields[target].predictor = TELE_PREDICT_DERIVED;
 	plan->fields[target].invariant = (uint16_t)plan->n_invariants++;
 	list_special(plan);
@@ -149,6 +169,7 @@ int tele_plan_repeat(struct tele_plan *plan, uint32_t first, uint32_t n_fields)
 		copy->highest += shift;
 		for (uint32_t k = 0; k < copy->n_terms; k++)
 			copy->terms[k].index += shift;
+		note_groups(plan, copy);
 		plan->fields[copy->target].predictor = TELE_PREDICT_DERIVED;
 		plan->fields[copy->target].invariant = (uint16_t)plan->n_invariants++;
 	}

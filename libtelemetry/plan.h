@@ -42,6 +42,11 @@ struct tele_plan_invariant {
 		uint32_t index;
 		int32_t sign; // +1 or -1
 	} terms[TELE_TERMS_MAX];
+	// Where the terms stand in the row codec's groups of eight: a bit each, from
+	// the first such group on. 0 where a term is no DELTA field or they stand
+	// further apart.
+	uint32_t first_group;
+	uint64_t terms_mask;
 };
 
 struct tele_plan {

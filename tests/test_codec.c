@@ -149,6 +149,30 @@ static void the_second_time_costs_no_more_than_its_step(void **state)
 	assert_int_equal(tele_codec_encode(&codec, &time, bytes), 1);
 }
 
+// What spares the sum spares nothing else.
+static void a_sum_that_is_not_taken_is_the_one_before(void **state)
+{
+	(void)state;
+	struct test_random random = {21};
+	static uint8_t bytes[TELE_ROW_BYTES_MAX(FIELDS_MAX)];
+	uint64_t n_invariants = 0;
+	for (int i = 0; i < 150; i++) {
+		struct chunk *chunk = encode(&random);
+		struct tele_codec codec;
+		n_invariants += chunk->plan.n_invariants;
+		for (uint32_t k = 0; k < chunk->plan.n_invariants; k++)
+			chunk->plan.invariants[k].terms_mask = 0;
+		tele_codec_init(&codec, &chunk->plan, chunk->n_fields, chunk->words);
+		for (size_t r = 0, at = 0; r < ROWS; at = chunk->ends[r++]) {
+			size_t n = tele_codec_encode(&codec, chunk->rows + r * chunk->n_fields, bytes);
+			assert_int_equal(n, chunk->ends[r] - at);
+			assert_memory_equal(bytes, chunk->bytes + at, n);
+		}
+		free(chunk);
+	}
+	assert_true(n_invariants > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +180,7 @@ int main(void)
 		cmocka_unit_test(a_row_cut_anywhere_is_damaged),
 		cmocka_unit_test(rows_of_a_liar_are_decoded_or_refused),
 		cmocka_unit_test(a_plan_takes_only_time_as_a_reference),
+		cmocka_unit_test(a_sum_that_is_not_taken_is_the_one_before),
 		cmocka_unit_test(the_second_time_costs_no_more_than_its_step),
 	};
 	return cmocka_run_group_tests_name("codec", tests, NULL, NULL);

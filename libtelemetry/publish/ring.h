@@ -21,7 +21,7 @@ typedef const char *(*tele_ring_text_fn)(uint64_t id, size_t *ret_len);
 
 // Memory of the writer beside the segment: mapped once, touched as needed.
 struct tele_ring_memory {
-	uint8_t chunk[TELE_CHUNK_BYTES];      // mirror of the open chunk
+	uint8_t chunk[TELE_CHUNK_BYTES];      // mirror of the open chunk, where it defines strings
 	uint8_t frames[TELE_CHUNK_BYTES];     // what is being encoded
 	uint64_t codec_words[TELE_CODEC_WORDS(TELE_SEGMENT_FIELDS_MAX)];
 	struct tele_event events[TELE_CHUNK_EVENTS_MAX];

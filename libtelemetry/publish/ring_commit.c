@@ -155,7 +155,8 @@ static void publish(struct tele_ring *ring, const struct pending *pending)
 {
 	size_t offset = tele_ring_chunk_offset(ring);
 	size_t at = ring->used_bytes;
-	memcpy(ring->memory->chunk + at, ring->memory->frames, pending->bytes);
+	if (pending->n_strings) // what is kept of a chunk is the texts
+		memcpy(ring->memory->chunk + at, ring->memory->frames, pending->bytes);
 	for (uint32_t i = 0; i < pending->n_strings; i++)
 		ring->memory->strings[ring->n_strings++] = (struct tele_block_string){
 			.id = pending->strings[i].id,
