@@ -15,6 +15,7 @@
 struct tele_codec {
 	const struct tele_plan *plan;
 	uint32_t n_fields;
+	bool is_wide; // the machine compares four fields at once
 	// By field, `n_fields` each, storage by the caller:
 	uint64_t *last; // the row before: may hold TELE_UNKNOWN
 	uint64_t *base; // the last known value
