@@ -44,6 +44,7 @@ static void tell(const char *name, const struct proof_sum *sum)
 static void a_writer_killed_at_any_instruction_leaves_all_it_committed(void **state)
 {
 	(void)state;
+	skip_where_instrumented();
 	struct proof_sum sum = {0};
 	struct proof_plan plan = {
 		.n_publishes = by_mode(15, 50, 240),
@@ -59,6 +60,7 @@ static void a_writer_killed_at_any_instruction_leaves_all_it_committed(void **st
 static void the_same_when_the_ring_overwrites_its_oldest_blocks(void **state)
 {
 	(void)state;
+	skip_where_instrumented();
 	struct proof_sum sum = {0};
 	struct proof_plan plan = {
 		.n_before = 150,
@@ -73,6 +75,7 @@ static void the_same_when_the_ring_overwrites_its_oldest_blocks(void **state)
 static void a_reader_stopped_at_any_word_takes_nothing_torn(void **state)
 {
 	(void)state;
+	skip_where_instrumented();
 	struct proof_sum sum = {0};
 	static const uint64_t distances[] = {1, 3, 45, 120, 400};
 	for (size_t i = 0; i < TELE_ARRAY_LEN(distances) && !sum.wrong; i++) {
@@ -90,6 +93,7 @@ static void a_reader_stopped_at_any_word_takes_nothing_torn(void **state)
 static void a_reader_that_is_lapped_takes_nothing_torn(void **state)
 {
 	(void)state;
+	skip_where_instrumented();
 	struct proof_sum sum = {0};
 	struct proof_plan plan = {
 		.n_before = 150, .n_publishes = 150, .stride = by_mode(37, 5, 1), .is_noisy = true, .by_call = true};
@@ -104,18 +108,11 @@ static void a_reader_that_is_lapped_takes_nothing_torn(void **state)
 static void a_process_that_exits_between_two_looks_was_not_killed(void **state)
 {
 	(void)state;
+	skip_where_instrumented();
 	struct proof_sum sum = {0};
 	proof_exit_between(tmpfs(), &sum);
 	if (sum.wrong)
 		fail_msg("%s", sum.wrong);
-}
-
-static int skip_where_instrumented(void **state)
-{
-	(void)state;
-	if (PROOF_IS_INSTRUMENTED)
-		skip();
-	return 0;
 }
 
 int main(int argc, char **argv)
@@ -123,11 +120,11 @@ int main(int argc, char **argv)
 	(void)argc;
 	proof_copy_by_stores(argv);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_writer_killed_at_any_instruction_leaves_all_it_committed, skip_where_instrumented),
-		cmocka_unit_test_setup(the_same_when_the_ring_overwrites_its_oldest_blocks, skip_where_instrumented),
-		cmocka_unit_test_setup(a_reader_stopped_at_any_word_takes_nothing_torn, skip_where_instrumented),
-		cmocka_unit_test_setup(a_reader_that_is_lapped_takes_nothing_torn, skip_where_instrumented),
-		cmocka_unit_test_setup(a_process_that_exits_between_two_looks_was_not_killed, skip_where_instrumented),
+		cmocka_unit_test(a_writer_killed_at_any_instruction_leaves_all_it_committed),
+		cmocka_unit_test(the_same_when_the_ring_overwrites_its_oldest_blocks),
+		cmocka_unit_test(a_reader_stopped_at_any_word_takes_nothing_torn),
+		cmocka_unit_test(a_reader_that_is_lapped_takes_nothing_torn),
+		cmocka_unit_test(a_process_that_exits_between_two_looks_was_not_killed),
 	};
 	if (getenv("CMOCKA_TEST_FILTER"))
 		cmocka_set_test_filter(getenv("CMOCKA_TEST_FILTER"));
