@@ -136,6 +136,98 @@ IN_CHILD(a_program_that_records_its_own_pools_is_not_counted_twice)
 	CHECK(rollcall_census_live_pools(&census) == 1);
 }
 
+// Flags and versions are the driver's business: what it answers decides.
+IN_CHILD(a_name_is_exchanged_for_the_variant_that_the_driver_chose)
+{
+	unsigned status = 9;
+	void *legacy = NULL, *per_thread = NULL, *old = NULL, *function = NULL;
+	open_driver();
+	CHECK(cuGetProcAddress_v2("cuMemAllocAsync", &legacy, 12000, 0, &status) == 0);
+	CHECK(cuGetProcAddress_v2("cuMemAllocAsync", &per_thread, 12000, 2, NULL) == 0);
+	CHECK(legacy == (void *)cuMemAllocAsync && per_thread == (void *)cuMemAllocAsync_ptsz && status == 0);
+	CHECK(cuGetProcAddress("cuCtxCreate", &function, 3020, 0) == 0 && function == (void *)cuCtxCreate_v2);
+	CHECK(cuGetProcAddress("cuCtxCreate", &function, 12000, 0) == 0 && function == (void *)cuCtxCreate_v3);
+	CHECK(cuGetProcAddress("cuCtxCreate", &function, 12050, 0) == 0 && function == (void *)cuCtxCreate_v4);
+	// The ABI from before 3.2 is known and left alone.
+	CHECK(cuGetProcAddress("cuMemAlloc", &old, 2000, 0) == 0 && old && old != (void *)cuMemAlloc_v2);
+	// Names that only look like the driver's, and names nobody counts.
+	CHECK(dlsym(driver, "cuDeviceGetCount") != NULL && dlsym(driver, "cublasCreate_v2") == NULL);
+	struct tele_cuda_values cuda;
+	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.identity_mismatch == 0);
+}
+
+static void *create_without_context(void *handle)
+{
+	const struct cuda_allocation_prop prop = {.type = 1, .location = {1, 1}};
+	CHECK(cuMemCreate(handle, 2 << 20, (const void *)&prop, 0) == 0);
+	return NULL;
+}
+
+// A worker thread has no current context; the device is the one asked for.
+IN_CHILD(a_handle_made_without_a_context_is_counted_on_its_own_device)
+{
+	unsigned long long handle = 0;
+	struct tele_driver_values ours;
+	pthread_t thread;
+	open_driver();
+	CHECK(pthread_create(&thread, NULL, create_without_context, &handle) == 0);
+	pthread_join(thread, NULL);
+	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.vmm_pools == 1 && ours.vmm_bytes == 2 << 20);
+	CHECK(cuMemRelease(handle) == 0);
+	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.vmm_pools == 0);
+}
+
+// The driver's answer stands, and the census does not fall below nothing.
+IN_CHILD(a_free_of_what_was_not_known_is_passed_on_and_told)
+{
+	void *context;
+	struct tele_cuda_values cuda;
+	struct tele_driver_values ours;
+	open_driver();
+	uint64_t (*alloc_hidden)(uint64_t);
+	*(void **)&alloc_hidden = get("fake_alloc_hidden");
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0);
+	CHECK(cuMemFree_v2(alloc_hidden(4096)) == 0);
+	CHECK(cuMemFree_v2(0x1234) == 1); // fails as without us, and is no free
+	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.unknown_frees == 1 && cuda.failures == 1);
+	CHECK(cuda.last_failure == 1);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.live_pools == 0 && ours.pools_allocated == 0);
+}
+
+// A driver that reaches its own entry points by name finds ours in front.
+IN_CHILD(what_the_driver_calls_inside_a_call_is_not_counted_again)
+{
+	void *context;
+	unsigned long long address = 0;
+	size_t pitch = 0;
+	struct tele_driver_values ours;
+	struct tele_cuda_values cuda;
+	setenv("FAKE_NESTED", "1", 1);
+	open_driver();
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0);
+	CHECK(cuMemAllocPitch_v2(&address, &pitch, 1000, 3, 4) == 0 && pitch == 1024);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)));
+	CHECK(ours.live_pools == 1 && ours.live_bytes == 3072 && ours.pools_allocated == 1);
+	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.calls == 3); // cuInit, and the two here
+	CHECK(cuMemFree_v2(address) == 0);
+	compare_all("at the end");
+}
+
+// What is refused for want of memory is counted with its size.
+IN_CHILD(a_refusal_is_counted_with_the_largest_size)
+{
+	void *context;
+	unsigned long long address = 0;
+	struct tele_driver_values ours;
+	setenv("FAKE_CAPACITY_MIB", "100", 1);
+	open_driver();
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0);
+	CHECK(cuMemAlloc_v2(&address, 200 << 20) == 2 && cuMemAlloc_v2(&address, 50 << 20) == 2);
+	CHECK(cuMemAlloc_v2(&address, 1 << 20) == 0);
+	CHECK(collect("driver", 0, &ours, sizeof(ours)) && ours.refusals == 2);
+	CHECK(ours.largest_refused_bytes == 200 << 20 && ours.live_pools == 1);
+}
+
 int main(int n_arguments, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +236,11 @@ int main(int n_arguments, char **arguments)
 		cmocka_unit_test(a_hidden_primary_context_is_discovered_and_kept_while_it_is_active),
 		cmocka_unit_test(an_unlabelled_pool_settles_and_is_never_called_constant),
 		cmocka_unit_test(a_program_that_records_its_own_pools_is_not_counted_twice),
+		cmocka_unit_test(a_name_is_exchanged_for_the_variant_that_the_driver_chose),
+		cmocka_unit_test(a_handle_made_without_a_context_is_counted_on_its_own_device),
+		cmocka_unit_test(a_free_of_what_was_not_known_is_passed_on_and_told),
+		cmocka_unit_test(what_the_driver_calls_inside_a_call_is_not_counted_again),
+		cmocka_unit_test(a_refusal_is_counted_with_the_largest_size),
 	};
 	(void)n_arguments;
 	without_off(arguments);

@@ -130,7 +130,7 @@ class TestClients(CudaCase):
         self.check("python3", "-c", CTYPES, by_symbol=5)
 
     def test_a_driver_that_calls_itself(self):
-        self.check(CLIENT, "dlopen", FAKE_WSL="1", FAKE_NESTED="1")
+        self.check(CLIENT, "dlopen", FAKE_WSL="1", FAKE_NESTED="1", FAKE_CONSTRUCTOR="1")
 
     def test_earlier_drivers(self):
         for version, how in (("11020", "dlopen"), ("11080", "gpa1"), ("12040", "gpa2"), ("12080", "gpa2")):

@@ -9,7 +9,7 @@
 // FAKE_CONTEXT_BYTES and FAKE_MODULE_BYTES that the driver takes for itself,
 // FAKE_FREE_DELAY_US between giving memory up and returning, FAKE_FAIL_NTH and
 // FAKE_FAIL_RESULT, FAKE_GPA_DISTINCT (cuGetProcAddress gives other addresses
-// than dlsym), FAKE_WSL, FAKE_NESTED, FAKE_LEDGER (a file that gets a JSON line
+// than dlsym), FAKE_WSL, FAKE_NESTED, FAKE_CONSTRUCTOR, FAKE_LEDGER (a file that gets a JSON line
 // for every call that changed something).
 
 #ifndef TESTS_FAKE_DRIVER_H

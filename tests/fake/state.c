@@ -65,6 +65,11 @@ static int version_of_folder(void)
 __attribute__((constructor)) static void start(void)
 {
 	const char *path = getenv("FAKE_LEDGER");
+	// A driver that looks itself up while it is being loaded.
+	if (getenv("FAKE_CONSTRUCTOR") && (!dlsym(RTLD_DEFAULT, "dlopen") || dlsym(RTLD_NEXT, "cuInit")))
+		abort();
+	if (getenv("FAKE_CONSTRUCTOR"))
+		(void)dlsym(RTLD_DEFAULT, "cuGetExportTable");
 	fake_version = version_of_folder();
 	fake_n_devices = (int)number("FAKE_DEVICES", 2);
 	if (fake_n_devices > DEVICES_MAX)
