@@ -137,7 +137,7 @@ int cli_audit(const struct cli_call *call)
 		print_process(instance, &reading, &books);
 	if (cli_print_devices(&devices) == 0 && !books.is_known) {
 		cli_fail(call, CLI_FAILED,
-			 "%s runs neither on Rollcall's malloc nor on a counted CUDA driver; start it with "
+			 "%s does not run on Rollcall's malloc, nor on a counted CUDA driver; start it with "
 			 "`rollcall run -- CMD`",
 			 call->operands[0]);
 		goto out;
