@@ -3,111 +3,23 @@
 """The monitor in a real terminal: tmux types, clicks, resizes and stops it, and
 reads what the screen says."""
 
-import itertools
 import os
 import pty
-import re
-import shutil
 import signal
 import subprocess
 import unicodedata
 import unittest
 
 from tests.blackbox.support import LIMIT_S, ROLLCALL, TILESEARCH, Case, Script, needs_preload, wait_for
-
-TMUX = shutil.which("tmux")
-needs_tmux = unittest.skipIf(TMUX is None, "needs tmux: the screens were NOT tested in a terminal")
-
-
-class Terminal:
-    """A terminal with a shell in it, on a tmux server of its own."""
-
-    numbers = itertools.count()
-
-    def __init__(self, case, width=80, height=24, **environment):
-        self.case = case
-        self.socket = case.file("tmux-%d" % next(Terminal.numbers))
-        env = dict(case.environment, XDG_CONFIG_HOME=case.file("config"), PS1="$ ", ENV="", HISTFILE="", **environment)
-        for name in ("TMUX", "NO_COLOR", "COLORFGBG"):
-            if name not in environment:
-                env.pop(name, None)
-        self.run("-f", "/dev/null", "-u", "new-session", "-d", "-x", str(width), "-y", str(height), "sh", "-i", env=env)
-        case.terminals.append(self)
-        self.wait(r"\$")
-
-    def run(self, *words, check=True, **options):
-        done = subprocess.run([TMUX, "-S", self.socket, *words], capture_output=True, text=True, timeout=LIMIT_S, **options)
-        if check and done.returncode != 0:
-            raise AssertionError("tmux %s: %s" % (words[0], done.stderr))
-        return done.stdout
-
-    def close(self):
-        self.run("kill-server", check=False)
-
-    def type(self, *keys):
-        self.run("send-keys", *keys)
-
-    def send(self, text):
-        self.run("send-keys", "-l", text)
-
-    def enter(self, line):
-        self.send(line)
-        self.type("Enter")
-
-    def click(self, x, y, button=0):
-        """A press and a release in the SGR form, at a cell counted from 0."""
-        self.send("\x1b[<%d;%d;%dM" % (button, x + 1, y + 1))
-        self.send("\x1b[<%d;%d;%dm" % (button, x + 1, y + 1))
-
-    def text(self, styles=False):
-        return self.run("capture-pane", "-p", *(["-e"] if styles else []))
-
-    def lines(self):
-        return self.text().split("\n")
-
-    def resize(self, width, height):
-        self.run("resize-window", "-x", str(width), "-y", str(height))
-
-    def wait(self, pattern, what=None):
-        """Waits until the screen matches; returns it."""
-        last = [""]
-
-        def look():
-            last[0] = self.text()
-            return last[0] if re.search(pattern, last[0], re.M) else None
-        try:
-            return wait_for(look, what or pattern)
-        except AssertionError:
-            raise AssertionError("waited for %r in vain; the screen is:\n%s" % (what or pattern, last[0]))
-
-    def wait_gone(self, pattern):
-        wait_for(lambda: not re.search(pattern, self.text(), re.M), "%r to go" % pattern)
-
-    def pid_of(self, name):
-        shell = int(self.run("display-message", "-p", "#{pane_pid}"))
-
-        def look():
-            with open("/proc/%d/task/%d/children" % (shell, shell)) as file:
-                for pid in file.read().split():
-                    with open("/proc/%s/comm" % pid) as comm:
-                        if comm.read().strip() == name:
-                            return int(pid)
-            return None
-        return wait_for(look, "%s in the terminal" % name)
+from tests.blackbox.terminal import Terminal, TerminalCase, needs_tmux
 
 
 @needs_tmux
 @needs_preload
-class Monitor(Case):
+class Monitor(TerminalCase):
     def setUp(self):
         super().setUp()
-        self.scripts, self.terminals = [], []
-
-    def tearDown(self):
-        # Before the folder with their sockets goes.
-        for terminal in self.terminals:
-            terminal.close()
-        super().tearDown()
+        self.scripts = []
 
     def program(self, label, **environment):
         script = Script(self, ROLLCALL_LABEL=label, **environment)
@@ -128,7 +40,7 @@ class Monitor(Case):
 
     def test_the_empty_list_teaches_and_fills_by_itself(self):
         terminal = self.monitor("top", "-i", "100")
-        screen = terminal.wait("No process publishes here")
+        screen = terminal.wait("No process publishes here").string
         self.assertIn("rollcall run -- CMD", screen)
         self.program("newcomer")
         terminal.wait(r"\d+ newcomer +live")
@@ -157,7 +69,7 @@ class Monitor(Case):
         terminal.wait(r"\\ alp ×")
         self.assertNotIn("gamma", terminal.text())
         terminal.type("Enter")
-        screen = terminal.wait("APPLICATION|depth")
+        screen = terminal.wait("APPLICATION|depth").string
         self.assertIn("alpha", screen.split("\n")[0])
         terminal.type("Escape")
         terminal.wait(r"\\ alp ×")
@@ -179,7 +91,7 @@ class Monitor(Case):
         terminal = self.monitor("top", "-i", "100")
         terminal.wait("3 live")
         terminal.type("t")
-        screen = terminal.wait("Σ 3 together")
+        screen = terminal.wait("Σ 3 together").string
         self.assertRegex(screen, r"├ [^\n]*\n[^\n]*└ ")
 
     def test_the_mouse_sorts_selects_opens_and_presses_keys(self):
@@ -226,7 +138,7 @@ class Monitor(Case):
         wait_for(lambda: self.listed(script.pid)["fields"]["search.candidates_attempted"] == 37, "the candidates")
         self.assertRegex(terminal.text(), "SEARCH +7 attempted")
         terminal.type("z")
-        screen = terminal.wait("SEARCH +37 attempted")
+        screen = terminal.wait("SEARCH +37 attempted").string
         self.assertNotIn("PAUSED", screen)
         self.assertIn("lost 0", screen)
         script.finish()
@@ -308,7 +220,7 @@ class Monitor(Case):
         for label in ("日本語のラベル長い長い長い", "e\u0301combining", "plain"):
             self.program(label)
         terminal = self.monitor(width=120)
-        screen = terminal.wait("plain[^$]*Enter open")
+        screen = terminal.wait("plain[^$]*Enter open").string
         rows = [line for line in screen.split("\n") if " live " in line and "dead" not in line]
 
         def column(row):
@@ -319,7 +231,7 @@ class Monitor(Case):
     def test_a_locale_without_utf8_gets_ascii(self):
         self.program("λ alpha")
         terminal = self.monitor(LC_ALL="C")
-        screen = terminal.wait("\\? alpha|\\?\\? alpha")
+        screen = terminal.wait("\\? alpha|\\?\\? alpha").string
         self.assertTrue(screen.isascii(), screen)
 
     def test_settings_are_written_on_request_alone_and_used_again(self):

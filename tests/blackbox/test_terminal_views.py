@@ -3,68 +3,25 @@
 """The views of a process and the keys of time in a real terminal: tmux types, and
 reads what the screen says, on a search that leaks as it is watched."""
 
-import itertools
 import os
 import re
-import shutil
 import subprocess
 import unittest
 
-from tests.blackbox.support import LIMIT_S, REPOSITORY, ROLLCALL, TILESEARCH, Case, needs_preload, wait_for
+from tests.blackbox.support import REPOSITORY, ROLLCALL, TILESEARCH, needs_preload, wait_for
+from tests.blackbox.terminal import Terminal, TerminalCase, needs_tmux
 
-TMUX = shutil.which("tmux")
 EXAMPLE = os.path.join(REPOSITORY, "docs", "example.rct")
-needs_tmux = unittest.skipIf(TMUX is None, "needs tmux: the views were NOT tested in a terminal")
 
 
-class Terminal:
-    """The monitor in a terminal of its own."""
-
-    numbers = itertools.count()
-
-    def __init__(self, case, *words, width=120, height=40):
-        self.socket = case.file("tmux-views-%d" % next(Terminal.numbers))
-        env = dict(case.environment, XDG_CONFIG_HOME=case.file("config"))
-        for name in ("TMUX", "NO_COLOR", "COLORFGBG"):
-            env.pop(name, None)
-        case.addCleanup(self.run, "kill-server", check=False)
-        self.run("-f", "/dev/null", "-u", "new-session", "-d", "-x", str(width), "-y", str(height),
-                 "env", "TERM=xterm-256color", ROLLCALL, *words, env=env)
-
-    def run(self, *words, check=True, **options):
-        done = subprocess.run([TMUX, "-S", self.socket, *words], capture_output=True, text=True, timeout=LIMIT_S, **options)
-        if check and done.returncode != 0:
-            raise AssertionError("tmux %s: %s" % (words[0], done.stderr))
-        return done.stdout
-
-    def type(self, *keys):
-        self.run("send-keys", *keys)
-
-    def resize(self, width, height):
-        self.run("resize-window", "-x", str(width), "-y", str(height))
-
-    def text(self):
-        return self.run("capture-pane", "-p")
-
-    def wait(self, pattern):
-        """Waits until the screen matches; returns the match."""
-        last = [""]
-
-        def look():
-            last[0] = self.text()
-            return re.search(pattern, last[0], re.M)
-        try:
-            return wait_for(look, pattern)
-        except AssertionError:
-            raise AssertionError("waited for %r in vain; the screen is:\n%s" % (pattern, last[0]))
-
-    def wait_gone(self, pattern):
-        wait_for(lambda: not re.search(pattern, self.text(), re.M), "%r to go" % pattern)
+def monitor(case, *words):
+    """The monitor, alone in a terminal."""
+    return Terminal(case, 120, 40, ["env", "TERM=xterm-256color", ROLLCALL, *words])
 
 
 @needs_tmux
 @needs_preload
-class Live(Case):
+class Live(TerminalCase):
     def setUp(self):
         super().setUp()
         self.environment["ROLLCALL_RING_BYTES"] = "1048576"
@@ -72,7 +29,7 @@ class Live(Case):
                                   "--pause-ms", "50", "--leak", "pools", "--size", "64"],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         wait_for(lambda: any(p["fields"].get("search.candidates_timed") for p in self.list()), "the search to run")
-        self.terminal = Terminal(self, "top", "-i", "100", "the search")
+        self.terminal = monitor(self, "top", "-i", "100", "the search")
         self.terminal.wait(r"SEARCH +\d+ attempted")
 
     def attempted(self):
@@ -176,9 +133,9 @@ class Live(Case):
 
 
 @needs_tmux
-class Replay(Case):
+class Replay(TerminalCase):
     def test_the_example_plays_and_is_scrubbed(self):
-        terminal = Terminal(self, "replay", EXAMPLE)
+        terminal = monitor(self, "replay", EXAMPLE)
         terminal.wait(r"■ 1x  example.rct  (\S+) / \1  candidate 120 of 120 .*│.*●")
         terminal.type("{")
         at_phase = int(terminal.wait(r"candidate (?!120)(\d+) of 120").group(1))
