@@ -16,6 +16,14 @@ sys.path.insert(0, PROOF)
 from machine import Explorer, Step  # noqa: E402
 
 
+TOLD = []  # for the table of the soak
+
+
+def tearDownModule():
+    # Not while a test's own line is half written.
+    print("\n".join(TOLD), flush=True)
+
+
 def outcomes(*threads):
     """Every set of registers that the threads can end with."""
     found = set()
@@ -79,7 +87,7 @@ class TheProtocols(unittest.TestCase):
 
     def test_hold_and_need_all_that_orders_them(self):
         done = self.run_on(TOP)
-        print(done.stdout.strip().split("\n")[-1])
+        TOLD.append(done.stdout.strip().split("\n")[-1])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def changed(self, path, old, new, protocol_fails=True):
