@@ -19,7 +19,7 @@ enum { SEGMENTS_MAX = 24, STYLES = 8 };
 struct bar {
 	struct {
 		char name[64]; // foreign
-		uint64_t bytes;
+		uint64_t bytes; // TELE_UNKNOWN: unknown
 		bool is_hollow; // not resident
 	} segments[SEGMENTS_MAX];
 	unsigned n_segments;
@@ -29,20 +29,26 @@ struct bar {
 
 static void add_segment(struct bar *bar, const char *name, uint64_t bytes, bool is_hollow)
 {
-	if (bytes == TELE_UNKNOWN || bar->n_segments == SEGMENTS_MAX)
+	if (bar->n_segments == SEGMENTS_MAX)
 		return;
 	snprintf(bar->segments[bar->n_segments].name, sizeof(bar->segments[0].name), "%s", name);
 	bar->segments[bar->n_segments].is_hollow = is_hollow;
 	bar->segments[bar->n_segments++].bytes = bytes;
-	bar->total_bytes += bytes;
+	if (bytes != TELE_UNKNOWN)
+		bar->total_bytes += bytes;
+}
+
+static uint64_t value_at(const struct rec_kept_row *row, uint32_t position)
+{
+	return position < row->n_fields ? row->values[position] : TELE_UNKNOWN;
 }
 
 static void read_books(struct bar *bar, const struct tele_schema *schema, const struct rec_kept_row *row)
 {
-	for (uint32_t i = 0; i < schema->n_fields && i < row->n_fields; i++) {
+	for (uint32_t i = 0; i < schema->n_fields; i++) {
 		const struct tele_field *field = &schema->fields[i];
 		if (field->bucket != TELE_BUCKET_NONE && field->bucket != TELE_BUCKET_TOTAL && field->kind != TELE_RETIRED)
-			add_segment(bar, field->label, row->values[i], field->resident == TELE_RESIDENT_NO);
+			add_segment(bar, field->label, value_at(row, i), field->resident == TELE_RESIDENT_NO);
 	}
 }
 
@@ -62,18 +68,17 @@ static uint64_t sum_devices(const struct tele_schema *schema, const struct rec_k
 
 static void read_pools(struct bar *bar, const struct tele_schema *schema, const struct rec_kept_row *row)
 {
-	for (uint32_t i = 0; i < schema->n_fields && i < row->n_fields; i++) {
+	for (uint32_t i = 0; i < schema->n_fields; i++) {
 		char name[64];
 		const struct tele_field *field = &schema->fields[i];
 		if (!rec_is_pool_bytes(field))
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)(strlen(field->name) - strlen("live__bytes")), field->name + strlen("live_"));
-		if (row->values[i] != TELE_UNKNOWN && row->values[i] > 0)
-			add_segment(bar, name, row->values[i], false);
+		add_segment(bar, name, value_at(row, i), false);
 	}
 	uint64_t used = sum_devices(schema, row, TELE_ID_device_used_bytes);
-	if (used != TELE_UNKNOWN && used > bar->total_bytes)
-		add_segment(bar, "other on the device", used - bar->total_bytes, false);
+	uint64_t other = used == TELE_UNKNOWN ? TELE_UNKNOWN : used > bar->total_bytes ? used - bar->total_bytes : 0;
+	add_segment(bar, "other on the device", other, false);
 	bar->capacity_bytes = sum_devices(schema, row, TELE_ID_device_total_bytes);
 }
 
@@ -82,16 +87,24 @@ static void read_resident(struct bar *bar, const struct tele_schema *schema, con
 #define VALUE(id) tele_schema_value(schema, TELE_ID_host_##id, TELE_NO_INSTANCE, row->values, row->n_fields)
 	uint64_t rss = VALUE(rss_bytes), anon = VALUE(anon_bytes), file = VALUE(file_bytes), shmem = VALUE(shmem_bytes);
 	// The parts are read less often than RSS, and are told where they fit it.
-	if (anon == TELE_UNKNOWN || file == TELE_UNKNOWN || shmem == TELE_UNKNOWN || rss == TELE_UNKNOWN || anon > rss ||
-	    file > rss - anon || shmem > rss - anon - file) {
-		add_segment(bar, "resident", rss, false);
-	} else {
-		add_segment(bar, "anonymous", rss - file - shmem, false);
-		add_segment(bar, "file", file, false);
-		add_segment(bar, "shared", shmem, false);
-	}
+	bool is_split = anon != TELE_UNKNOWN && file != TELE_UNKNOWN && shmem != TELE_UNKNOWN && rss != TELE_UNKNOWN &&
+			anon <= rss && file <= rss - anon && shmem <= rss - anon - file;
+	add_segment(bar, "anonymous", is_split ? rss - file - shmem : TELE_UNKNOWN, false);
+	add_segment(bar, "file", is_split ? file : TELE_UNKNOWN, false);
+	add_segment(bar, "shared", is_split ? shmem : TELE_UNKNOWN, false);
+	add_segment(bar, "resident", is_split ? TELE_UNKNOWN : rss, false);
 	bar->capacity_bytes = VALUE(cgroup_max_bytes);
 #undef VALUE
+}
+
+static bool has_bytes(uint64_t bytes)
+{
+	return bytes != TELE_UNKNOWN && bytes > 0;
+}
+
+static const char *bytes_or_none(uint64_t bytes, char *figure)
+{
+	return bytes == TELE_UNKNOWN ? "n/a" : rec_html_figure(TELE_BYTES, (int64_t)bytes, false, figure);
 }
 
 static bool has_capacity(const struct bar *bar)
@@ -105,7 +118,7 @@ static void put_bar(struct mon_out *out, const struct bar *bar, const char *when
 	mon_out_format(out, "<div class=\"barline\"><span>%s <b>%s</b></span><div class=\"bar\">", when,
 		       rec_html_figure(TELE_BYTES, (int64_t)bar->total_bytes, false, figure));
 	for (unsigned i = 0; i < bar->n_segments; i++) {
-		if (bar->segments[i].bytes == 0)
+		if (!has_bytes(bar->segments[i].bytes))
 			continue;
 		mon_out_format(out, "<i class=\"s%u%s\" style=\"width:%.3f%%\" title=\"", i % STYLES, bar->segments[i].is_hollow ? " hollow" : "",
 			       100.0 * (double)bar->segments[i].bytes / (double)scale_bytes);
@@ -123,14 +136,14 @@ static void put_bar_legend(struct mon_out *out, const struct bar *last, const st
 	char figure[REC_FIGURE_BYTES];
 	mon_out_text(out, "<p class=\"legend\">");
 	for (unsigned i = 0; i < peak->n_segments; i++) {
-		uint64_t at_end = i < last->n_segments ? last->segments[i].bytes : 0;
-		if (peak->segments[i].bytes == 0 && at_end == 0)
+		uint64_t at_end = last->segments[i].bytes, at_peak = peak->segments[i].bytes;
+		if (!has_bytes(at_end) && !has_bytes(at_peak))
 			continue;
 		mon_out_format(out, "<span><i class=\"key s%u%s\"></i>", i % STYLES, peak->segments[i].is_hollow ? " hollow" : "");
 		rec_html_text(out, peak->segments[i].name);
-		mon_out_format(out, " %s", rec_html_figure(TELE_BYTES, (int64_t)at_end, false, figure));
-		if (peak->segments[i].bytes != at_end)
-			mon_out_format(out, " <em>(peak %s)</em>", rec_html_figure(TELE_BYTES, (int64_t)peak->segments[i].bytes, false, figure));
+		mon_out_format(out, " %s", bytes_or_none(at_end, figure));
+		if (at_peak != at_end)
+			mon_out_format(out, " <em>(peak %s)</em>", bytes_or_none(at_peak, figure));
 		mon_out_text(out, "</span> ");
 	}
 	if (has_capacity(peak))

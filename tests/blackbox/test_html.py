@@ -94,6 +94,14 @@ class AsText(PageCase):
             self.assertIn(wanted, page)
         self.assertNotIn("http", re.sub(r"http-equiv", "", page))
 
+    def test_a_bar_at_the_end_has_its_own_figures(self):
+        trace = self.import_csv(["time_s,census.live_working_bytes,census.live_constant_bytes",
+                                 "0,1048576,2097152", "1,8388608,2097152", "2,0,3145728", "3,,3145728"])
+        _, page = self.page_of(trace)
+        legend = re.sub("<[^>]*>", "", page.split("<h4>Pools</h4>")[1].split("<p class=\"legend\">")[1].split("</p>")[0])
+        self.assertIn("working n/a (peak 8.00 MiB)", legend)
+        self.assertIn("constant 3.00 MiB (peak 2.00 MiB)", legend)
+
     def test_an_untimed_log_has_no_axis_of_time(self):
         log = self.file("tune.log")
         with open(log, "w") as file:
