@@ -142,8 +142,12 @@ static bool search(struct mon_app *app, struct mon_input input)
 		mon_app_start_entry(app, MON_ENTRY_FIND, "find:", "");
 		return true;
 	}
-	if ((input.key != MON_KEY_FIND_NEXT && !is_back) || !app->find[0] || !process)
+	if ((input.key != MON_KEY_FIND_NEXT && !is_back) || !process)
 		return false;
+	if (!app->find[0]) {
+		mon_app_note(app, "nothing to find again: / finds");
+		return true;
+	}
 	row = screen == MON_SCREEN_TRENDS ? mon_trends_find(process, &app->view, app->find, is_back)
 					  : mon_candidates_find(process, &app->view, app->find, is_back);
 	if (row >= 0)

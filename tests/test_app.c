@@ -366,6 +366,15 @@ static void keys_of_a_replay_say_that_they_have_no_meaning_live(void **state)
 	}
 }
 
+static void a_next_match_without_a_search_says_how_to_search_in_any_list(void **state)
+{
+	(void)state;
+	app.view.opened = id_of(0);
+	app.view.screen = MON_SCREEN_CANDIDATES;
+	press(MON_KEY_FIND_NEXT);
+	assert_string_equal(app.view.note, "nothing to find again: / finds");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -374,6 +383,7 @@ int main(void)
 		TEST(selection_follows_the_process_when_the_order_changes),
 		TEST(enter_opens_escape_goes_back_and_never_quits),
 		TEST(find_goes_to_the_next_match_and_wraps),
+		TEST(a_next_match_without_a_search_says_how_to_search_in_any_list),
 		TEST(what_is_typed_into_an_entry_is_text_and_no_key),
 		TEST(pausing_keeps_sampling_below_a_picture_that_stands_still),
 		TEST(units_go_round),
