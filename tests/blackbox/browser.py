@@ -38,6 +38,13 @@ class Browser:
             os.close(fd)
         self.reader, self.writer = ours_in, ours_out
         self.buffer, self.number, self.session, self.events = b"", 0, None, []
+        try:
+            self.attach()
+        except BaseException:
+            self.close()  # nobody else has it yet
+            raise
+
+    def attach(self):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):

@@ -124,8 +124,11 @@ class Case(unittest.TestCase):
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("ROLLCALL") and k != "LD_PRELOAD"}
         self.environment.update(ROLLCALL_DIR=self.directory, ROLLCALL_RING_BYTES="65536", LC_ALL="C.UTF-8", TMPDIR=self.files)
         self.processes = []
+        # Not tearDown, which is left out where a setUp fails, and comes before what
+        # tests have added: a server is told to end through a socket in these folders.
+        self.addCleanup(self.clean_up)
 
-    def tearDown(self):
+    def clean_up(self):
         for process in self.processes:
             if process.returncode is None:
                 # Not reaped, so the group is still its own; what it started goes too.
@@ -155,12 +158,17 @@ class Case(unittest.TestCase):
         return self.start([ROLLCALL, *words], **options)
 
     def run_command(self, command, **options):
-        options.setdefault("env", self.environment)
+        """Runs it to its end. What takes too long goes with all that it started."""
+        options.setdefault("stdout", subprocess.PIPE)
+        timeout, check, text = options.pop("timeout", LIMIT_S), options.pop("check", False), options.pop("input", None)
+        options.setdefault("stdin", subprocess.DEVNULL if text is None else subprocess.PIPE)
         options.setdefault("cwd", self.files)
-        if "input" not in options:
-            options.setdefault("stdin", subprocess.DEVNULL)
-        return subprocess.run(command, stdout=options.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
-                              timeout=options.pop("timeout", LIMIT_S), **options)
+        process = self.start(command, stderr=subprocess.PIPE, **options)
+        out, said = process.communicate(text, timeout)
+        done = subprocess.CompletedProcess(process.args, process.returncode, out, said)
+        if check:
+            done.check_returncode()
+        return done
 
     def rollcall(self, *words, status=0, **options):
         """Runs the command; its output is text unless text=False."""

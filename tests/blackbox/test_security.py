@@ -95,7 +95,7 @@ class Liars(Case):
             self.addCleanup(self.check_alive, writer)
 
     def check_alive(self, writer):
-        self.assertEqual(writer.returncode, -9)
+        self.assertIsNone(writer.poll(), "a writer has ended by itself")
 
     def test_every_verb_that_reads_answers(self):
         read = 0

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The Rollcall developers
+"""What the tests stand on cleans up, whatever a test does."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+from tests.blackbox import browser
+from tests.blackbox.support import Case, wait_for
+
+
+def is_alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rsplit(") ", 1)[1][0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class Cleaning(unittest.TestCase):
+    def run_case(self, body, set_up=None):
+        """Runs a test of that body, which must fail; returns the Case."""
+        class Inner(Case):
+            def setUp(self):
+                super().setUp()
+                if set_up:
+                    set_up(self)
+
+            def runTest(self):
+                body(self)
+        inner = Inner()
+        result = unittest.TestResult()
+        inner.run(result)
+        self.assertEqual(len(result.errors), 1, result.errors)
+        self.assertFalse(os.path.exists(inner.files) or os.path.exists(inner.directory))
+        return inner
+
+    def test_what_a_test_adds_ends_before_its_folders_go(self):
+        seen = []
+
+        def body(inner):
+            inner.addCleanup(lambda: seen.append(os.path.isdir(inner.files)))
+            raise RuntimeError
+        self.run_case(body)
+        self.assertEqual(seen, [True])
+
+    def test_a_set_up_that_fails_leaves_no_process(self):
+        started = []
+
+        def set_up(inner):
+            started.append(inner.start(["sleep", "600"]).pid)
+            raise RuntimeError
+        self.run_case(None, set_up)
+        self.assertFalse(is_alive(started[0]))
+
+    def test_a_command_that_takes_too_long_goes_with_its_children(self):
+        started = []
+
+        def body(inner):
+            path = inner.file("pid")
+            try:
+                inner.run_command(["sh", "-c", "sleep 600 & echo $! > pid.new; mv pid.new pid; wait"], timeout=0)
+            except subprocess.TimeoutExpired:
+                def written():
+                    return os.path.exists(path)
+                wait_for(written, "the child")
+                with open(path) as file:
+                    started.append(int(file.read()))
+                self.assertTrue(is_alive(started[0]))
+                raise
+        self.run_case(body)
+        wait_for(lambda: not is_alive(started[0]), "the child to go")
+
+    def test_a_browser_that_does_not_answer_is_not_left_running(self):
+        profiles = []
+        before, browser.CHROMIUM = browser.CHROMIUM, sys.executable
+        made = browser.tempfile.mkdtemp
+        browser.tempfile.mkdtemp = lambda **options: profiles.append(made(**options)) or profiles[-1]
+        try:
+            # Python knows none of these options, and ends.
+            self.assertRaises(Exception, browser.Browser)
+        finally:
+            browser.CHROMIUM, browser.tempfile.mkdtemp = before, made
+        self.assertFalse(os.path.exists(profiles[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()
