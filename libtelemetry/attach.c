@@ -134,7 +134,8 @@ int tele_attach_open_at(int directory_fd, const char *name, const char *path,
 	attach->strings = tele_strings_new();
 	attach->instance.strings = attach->strings;
 	attach->schemas = schemas;
-	failed = attach->strings ? tele_schema_pool_get(NULL, NULL, 0, &attach->pooled, ret_error)
+	// Of the pool from the start, empty as it is: so the pool lasts as long as this.
+	failed = attach->strings ? tele_schema_pool_get(schemas, NULL, 0, &attach->pooled, ret_error)
 				 : tele_fail(ret_error, -ENOMEM, "no memory");
 	if (failed)
 		goto fail;

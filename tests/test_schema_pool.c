@@ -12,7 +12,9 @@
 
 #include <stdlib.h>
 
+#include "../libtelemetry/discover.h"
 #include "../libtelemetry/schema_pool.h"
+#include "support/ring_fixture.h"
 
 static uint8_t bytes[TELE_SCHEMA_BYTES_DEFAULT];
 static struct tele_plan plan;
@@ -81,12 +83,34 @@ static void damaged_bytes_are_refused_and_leave_nothing(void **state)
 	tele_schema_pool_free(pool);
 }
 
+// A segment may say that it has no schema yet, and come with one after the list
+// that found it has gone.
+static void a_pool_lasts_for_those_that_have_no_schema_yet(void **state)
+{
+	struct test_ring *ring = test_ring_new("/dev/shm", 65536, false);
+	struct tele_found_list list = {0};
+	struct tele_attach *attach;
+	(void)state;
+	tele_ring_control(&ring->ring, TELE_CONTROL_SCHEMA_BYTES, 0);
+	assert_true(tele_discover(ring->directory, &list, NULL) > 0);
+	assert_non_null(list.items[0].attach);
+	assert_int_equal(tele_attach_reopen(list.items[0].attach, &attach, NULL), 0);
+	assert_int_equal(tele_attach_instance(attach)->schema->n_fields, 0);
+	tele_found_list_close(&list);
+	tele_ring_control(&ring->ring, TELE_CONTROL_SCHEMA_BYTES, ring->writer.used_bytes);
+	assert_int_equal(tele_attach_refresh(attach, NULL), 1);
+	assert_true(tele_attach_instance(attach)->schema->n_fields > 0);
+	tele_attach_close(attach);
+	test_ring_free(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_bytes_are_one_schema_and_grown_ones_another),
 		cmocka_unit_test(without_a_pool_each_has_its_own),
 		cmocka_unit_test(damaged_bytes_are_refused_and_leave_nothing),
+		cmocka_unit_test(a_pool_lasts_for_those_that_have_no_schema_yet),
 	};
 	return cmocka_run_group_tests(tests, start, NULL);
 }
