@@ -106,10 +106,11 @@ static bool discard(const struct iovec *range)
 // Discards all ranges of the batch and notes which of them went.
 static void discard_batch(bool from_publisher)
 {
-	// Only on the publisher's thread, which no seccomp filter ever meets.
+	// Only on the publisher's thread, which meets no seccomp filter but one from
+	// before exec, or one that came by a way nobody sees.
 	static bool cannot;
 	int64_t at_once_bytes = 0;
-	bool at_once = from_publisher && batch.n_ranges > 1 && !cannot;
+	bool at_once = from_publisher && batch.n_ranges > 1 && !cannot && !alloc_sys_is_filtered();
 	if (at_once)
 		at_once_bytes = alloc_sys_discard_many(batch.ranges, batch.n_ranges);
 	bool refused = at_once_bytes < 0;

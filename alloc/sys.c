@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -94,6 +95,11 @@ int alloc_sys_discard(void *at, size_t size_bytes)
 int64_t alloc_sys_discard_many(const struct iovec *ranges, uint32_t n)
 {
 	return sys_call(SYS_process_madvise, PIDFD_OF_SELF, (long)ranges, (long)n, MADV_DONTNEED, 0, 0);
+}
+
+bool alloc_sys_is_filtered(void)
+{
+	return sys_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0;
 }
 
 void alloc_sys_huge(void *at, size_t size_bytes, bool wanted)

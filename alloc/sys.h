@@ -30,9 +30,13 @@ int alloc_sys_discard(void *at, size_t size_bytes);
 
 // The same for up to ALLOC_SYS_RANGES_MAX ranges in one call. Returns how many
 // bytes went, counted from the first range on, or -errno when none did: before
-// Linux 6.14 always. A strict seccomp filter may kill for it.
+// Linux 6.14 always. A strict seccomp filter may kill for it: not to be called
+// where there is one.
 #define ALLOC_SYS_RANGES_MAX 1024u
 int64_t alloc_sys_discard_many(const struct iovec *ranges, uint32_t n);
+
+// Whether a seccomp filter rules the calling thread, or may.
+bool alloc_sys_is_filtered(void);
 
 // Asks for huge pages, or for none. Refusal does not matter and is not told.
 void alloc_sys_huge(void *at, size_t size_bytes, bool wanted);

@@ -9,11 +9,16 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "alloc_shim.h"
+#include "support/in_child.h"
 
 #include "../alloc/alloc.h"
 #include "../alloc/audit.h"
@@ -70,6 +75,42 @@ static void a_batch_of_discards_may_stop_half_way(void **state)
 	alloc_trim(0);
 }
 
+// Leaves every other page of a span free and lets the publisher give it back.
+static void give_many_pages_back(void)
+{
+	enum { N = 20000 };
+	static void *blocks[N];
+	for (int i = 0; i < N; i++) {
+		blocks[i] = alloc_malloc(1024);
+		CHECK(blocks[i] != NULL);
+		memset(blocks[i], 1, 1024);
+	}
+	for (int i = 0; i < N; i++)
+		if (i % 8 > 3)
+			alloc_free(blocks[i]);
+	alloc_config.decay_ns = 1;
+	for (int pass = 0; pass < 2; pass++) {
+		usleep(5000); // the clock is coarse
+		alloc_reclaim_tick(true);
+	}
+	CHECK(read_books().returned_bytes > (size_t)N * 1024 / 3);
+}
+
+// As a program that is run by one with a filter has it on all of its threads.
+IN_CHILD(a_filter_that_kills_for_the_call_of_many_kills_nobody)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_madvise, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+	give_many_pages_back();
+}
+
 // Else the books would call a page resident that the program never wrote.
 static void the_last_byte_of_a_block_lies_on_the_last_page_of_its_slot(void **state)
 {
@@ -107,6 +148,7 @@ int main(void)
 		cmocka_unit_test(the_last_byte_of_a_block_lies_on_the_last_page_of_its_slot),
 		cmocka_unit_test(every_offset_of_a_span_finds_its_slot),
 		cmocka_unit_test(a_batch_of_discards_may_stop_half_way),
+		cmocka_unit_test(a_filter_that_kills_for_the_call_of_many_kills_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
