@@ -42,7 +42,7 @@ static void next_row(uint64_t *row, uint32_t n_fields, uint64_t tick)
 static uint64_t read_all(const char *path, double *ret_ms)
 {
 	struct tele_attach *attach;
-	struct tele_source *source;
+	struct tele_source *source = NULL;
 	struct tele_record record;
 	uint64_t n = 0;
 	uint64_t begin = now_ns();
