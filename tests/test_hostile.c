@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -77,6 +78,7 @@ static pid_t start_writer(unsigned seed)
 	snprintf(number, sizeof(number), "%u", seed);
 	pid_t pid = fork();
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); // it never ends by itself
 		if (!freopen("/dev/null", "w", stdout))
 			_exit(126);
 		execl(program, "hostile", directory, template_path, number, (char *)NULL);

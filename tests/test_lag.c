@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,12 +109,14 @@ static struct heard run_round(struct test_random *random, bool is_idle, bool is_
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		const struct sched_param none = {0};
+		prctl(PR_SET_PDEATHSIG, SIGKILL); // where a check fails nobody tells it that all is over
 		if (is_idle)
 			(void)sched_setscheduler(0, SCHED_IDLE, &none);
 		read_late(ring->file.path, random, shared);
 	}
-	while (!shared->is_open)
+	while (!shared->is_open && waitpid(pid, NULL, WNOHANG) == 0)
 		sleep_us(100);
+	assert_true(shared->is_open);
 	for (unsigned i = 0; i < STEPS / 1000; i++) {
 		test_ring_steps(ring, 1000);
 		if (is_stopped && i % 20 == 5)

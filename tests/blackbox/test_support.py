@@ -7,8 +7,11 @@ import subprocess
 import sys
 import unittest
 
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+
 from tests.blackbox import browser
-from tests.blackbox.support import Case, wait_for
+from tests.blackbox.support import REPOSITORY, Case, wait_for
 
 
 def is_alive(pid):
@@ -84,6 +87,17 @@ class Cleaning(unittest.TestCase):
         finally:
             browser.CHROMIUM, browser.tempfile.mkdtemp = before, made
         self.assertFalse(os.path.exists(profiles[0]))
+
+    def test_a_test_program_that_takes_too_long_goes_with_all_that_it_started(self):
+        spec = spec_from_loader("run", SourceFileLoader("run", os.path.join(REPOSITORY, "tests", "run")))
+        runner = module_from_spec(spec)
+        spec.loader.exec_module(runner)
+        script = "trap '' TERM; setsid sh -c 'sleep 600 & echo $!; wait' & wait"
+        _, code, output, _ = runner.run("late", ["sh", "-c", script], 5, dict(os.environ))
+        self.assertEqual(code, 124)
+        self.assertIn("TIMED OUT", output)
+        child = int(output.split()[0])
+        wait_for(lambda: not is_alive(child), "the child to go")
 
 
 if __name__ == "__main__":
