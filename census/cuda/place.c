@@ -271,16 +271,6 @@ void cuda_places_change(void)
 
 // ---- fork ---------------------------------------------------------------------------------
 
-void cuda_places_lock(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-void cuda_places_unlock(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
 void cuda_places_reset(void)
 {
 	for (unsigned i = 0; i < CUDA_DEVICES; i++) {

@@ -82,9 +82,8 @@ void cuda_places_change(void);
 
 // ---- fork --------------------------------------------------------------------
 
-void cuda_places_lock(void);
-void cuda_places_unlock(void);
 void cuda_places_reset(void);
+// Makes the lock an open one, whoever has it. The caller is alone.
 void cuda_places_renew_lock(void);
 
 #endif

@@ -105,20 +105,21 @@ unsigned cuda_absent(enum cuda_row row)
 
 // ---- fork ---------------------------------------------------------------------------
 
+// Not the lock of the places, which is held while the driver is asked: the driver
+// may fork meanwhile, in this thread or in one that this one waits for.
 static void before_fork(void)
 {
-	cuda_places_lock();
 	cuda_ledger_lock();
 }
 
 static void after_fork(void)
 {
 	cuda_ledger_unlock();
-	cuda_places_unlock();
 }
 
 static void after_fork_in_child(void)
 {
+	cuda_places_renew_lock();
 	forget_parent();
 	after_fork();
 }

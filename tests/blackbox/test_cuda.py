@@ -14,7 +14,7 @@ import signal
 import subprocess
 import unittest
 
-from tests.blackbox.support import BUILD, LIBRARY, ROLLCALL, SANITIZED, Case, wait_for
+from tests.blackbox.support import BUILD, LIBRARY, LIMIT_S, ROLLCALL, SANITIZED, Case, wait_for
 
 FAKE = os.path.join(BUILD, "fake")
 CUDA = os.path.join(BUILD, "librollcall-cuda.so")
@@ -58,7 +58,7 @@ class CudaCase(Case):
             found = [p for p in json.loads(done.stdout or "[]") if p["pid"] == pid]
             fields = found[0]["fields"] if found else {}
             return fields if fields and (condition is None or condition(fields)) else None
-        return wait_for(look, "a reading of %d" % pid, 20)
+        return wait_for(look, "a reading of %d" % pid)
 
     def check_work(self, pid):
         """What every client's work must have come to."""
@@ -75,7 +75,7 @@ class CudaCase(Case):
         return fields
 
     def finish(self):
-        out, err = self.client_process.communicate(timeout=20)
+        out, err = self.client_process.communicate(timeout=LIMIT_S)
         self.assertEqual("", err)
         self.assertEqual(0, self.client_process.returncode)
 
@@ -131,6 +131,9 @@ class TestClients(CudaCase):
 
     def test_a_driver_that_calls_itself(self):
         self.check(CLIENT, "dlopen", FAKE_WSL="1", FAKE_NESTED="1", FAKE_CONSTRUCTOR="1")
+
+    def test_a_driver_that_forks_in_a_call_of_ours(self):
+        self.check(CLIENT, "dlopen", FAKE_FORK="1")
 
     def test_earlier_drivers(self):
         for version, how in (("11020", "dlopen"), ("11080", "gpa1"), ("12040", "gpa2"), ("12080", "gpa2")):
@@ -225,7 +228,7 @@ class TestBesideOthers(CudaCase):
     def test_another_hook_behind_ours_sees_every_call_too(self):
         pid = self.client(CLIENT, "dlopen", preload=self.preload + ":" + os.path.join(FAKE, "libhook.so"))
         self.check_work(pid)
-        _, err = self.client_process.communicate(timeout=20)
+        _, err = self.client_process.communicate(timeout=LIMIT_S)
         self.assertEqual("hook: 3 allocations\n", err)
 
     def test_an_address_sanitized_program(self):
