@@ -25,6 +25,8 @@ static uint8_t power(struct search_random *random, unsigned most)
 	return (uint8_t)(1u << search_random_below(random, most + 1));
 }
 
+enum { CHOICE_NARROW = 7, CHOICES = 9 };
+
 static void choose(struct search_random *random, unsigned choice, struct search_kernel *kernel)
 {
 	static const uint8_t targets[] = { 70, 70, 75, 80, 80, 90 };
@@ -51,16 +53,14 @@ static void choose(struct search_random *random, unsigned choice, struct search_
 	case 6:
 		kernel->wide = (uint8_t)search_random_below(random, 2);
 		break;
-	case 7:
-		kernel->narrow = search_random_below(random, 8) == 0;
+	case CHOICE_NARROW:
+		kernel->narrow = search_random_below(random, 3) == 0;
 		break;
 	default:
 		kernel->target = targets[search_random_below(random, sizeof(targets))];
 		break;
 	}
 }
-
-enum { CHOICES = 9 };
 
 void search_kernel_draw(struct search_random *random, struct search_kernel *ret_kernel)
 {
@@ -74,6 +74,8 @@ void search_kernel_vary(struct search_random *random, const struct search_kernel
 {
 	*ret_kernel = *parent;
 	choose(random, search_random_below(random, CHOICES), ret_kernel);
+	// No parent is narrow, since those fail: or later candidates would rarely fail.
+	choose(random, CHOICE_NARROW, ret_kernel);
 }
 
 void search_kernel_label(const struct search_kernel *kernel, char ret_label[KERNEL_LABEL_BYTES])

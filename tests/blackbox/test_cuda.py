@@ -369,6 +369,23 @@ class TestSearch(CudaCase):
         self.assertEqual(int(ledger["modules_loaded"]), fields["device[0].modules_loaded"])
         self.assertEqual(int(ledger["modules_loaded"]), fields["driver[0].modules"])
 
+    def test_every_leak_is_named_within_120_candidates(self):
+        leaked = {"none": None, "pools": "working_pools", "contexts": "contexts", "modules": "modules",
+                  "failed": "working_pools"}
+        for leak, name in leaked.items():
+            with self.subTest(leak):
+                trace = self.file(leak + ".rct")
+                run = subprocess.run([ROLLCALL, "run", "--cuda", "--record", trace, "--", CUDASEARCH, "--leak", leak,
+                                      "--candidates", "120", "--quiet"], env=self.environment, capture_output=True,
+                                     text=True)
+                self.assertEqual(0, run.returncode, run.stderr)
+                report = json.loads(subprocess.run([ROLLCALL, "report", "--json", trace], env=self.environment,
+                                                   capture_output=True, text=True).stdout)[0]
+                growing = {v["class"] for v in report["verdicts"]
+                           if v["axis"] == "attempted" and v["shape"] == "growing"}
+                self.assertEqual({name} if name else set(),
+                                 growing & {"working_pools", "constant_pools", "contexts", "modules"})
+
 
 @unittest.skipUnless(shutil.which("ffmpeg"), "NOT TESTED: ffmpeg is not installed")
 class TestFfmpeg(CudaCase):
