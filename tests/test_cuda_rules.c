@@ -228,6 +228,31 @@ IN_CHILD(a_refusal_is_counted_with_the_largest_size)
 	CHECK(ours.largest_refused_bytes == 200 << 20 && ours.live_pools == 1);
 }
 
+// A device's own pool is made by no call, and may be used from another device.
+IN_CHILD(a_device_s_own_pool_is_counted_on_that_device)
+{
+	struct CUmemPoolHandle_st *pool = NULL;
+	unsigned long long addresses[3] = {0};
+	struct tele_driver_values ours;
+	struct tele_cuda_values cuda;
+	void *context;
+	open_driver();
+	unsigned (*own_pool)(struct CUmemPoolHandle_st **, int);
+	*(void **)&own_pool = get("cuDeviceGetDefaultMemPool");
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0);
+	CHECK(own_pool(&pool, 1) == 0);
+	for (unsigned i = 0; i < 3; i++)
+		CHECK(cuMemAllocFromPoolAsync(&addresses[i], 4096, pool, NULL) == 0);
+	compare_all("allocated");
+	CHECK(collect("driver", 1, &ours, sizeof(ours)) && ours.async_pools == 3 && ours.memory_pools == 0);
+	CHECK(cuMemFree_v2(addresses[0]) == 0 && cuMemFreeAsync(addresses[1], NULL) == 0);
+	compare_all("freed");
+	CHECK(cuMemPoolDestroy(pool) != 0); // nobody may
+	CHECK(cuMemFree_v2(addresses[2]) == 0 && cuMemAllocFromPoolAsync(addresses, 64, pool, NULL) == 0);
+	compare_all("still its own");
+	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.unknown_frees == 0);
+}
+
 int main(int n_arguments, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +265,7 @@ int main(int n_arguments, char **arguments)
 		cmocka_unit_test(a_handle_made_without_a_context_is_counted_on_its_own_device),
 		cmocka_unit_test(a_free_of_what_was_not_known_is_passed_on_and_told),
 		cmocka_unit_test(what_the_driver_calls_inside_a_call_is_not_counted_again),
+		cmocka_unit_test(a_device_s_own_pool_is_counted_on_that_device),
 		cmocka_unit_test(a_refusal_is_counted_with_the_largest_size),
 	};
 	(void)n_arguments;

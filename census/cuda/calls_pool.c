@@ -24,6 +24,22 @@ static uint64_t of_pool(const struct CUmemPoolHandle_st *pool)
 	return (uint64_t)(uintptr_t)pool;
 }
 
+// A pool that no call we saw had made: a device's own, or one from before we
+// came. Its first allocation tells its device, which is remembered.
+static bool discover_pool(uint64_t pool, unsigned long long address, struct cuda_object *ret_pool)
+{
+	const struct cuda_object found = {
+		.handle = pool,
+		.device = cuda_device_of_memory(address),
+		.refs = 1,
+		.mappings = 1,
+		.kind = CUDA_IS_POOL,
+		.class = CUDA_UNCOUNTED,
+	};
+	*ret_pool = found;
+	return found.device >= 0 && cuda_object_put(&found);
+}
+
 static void allocated(unsigned long long address, size_t bytes, uint64_t pool, bool is_captured)
 {
 	struct cuda_place place;
@@ -33,6 +49,8 @@ static void allocated(unsigned long long address, size_t bytes, uint64_t pool, b
 		pool = atomic_load_explicit(&current_pools[cuda_slot_of(place.device)], memory_order_relaxed);
 	bool is_pool_known = pool && !is_captured &&
 			     cuda_ledger_change(CUDA_IS_POOL, pool, 0, 1, 0, 0, 0, false, &of);
+	if (pool && !is_captured && !is_pool_known)
+		is_pool_known = discover_pool(pool, address, &of);
 	struct cuda_object object = {
 		.handle = address,
 		.bytes = bytes,

@@ -171,6 +171,7 @@ static void find_helpers(void *driver)
 		[CUDA_STREAM_IS_CAPTURING_PER_THREAD] = {"cuStreamIsCapturing_ptsz", "cuStreamIsCapturing"},
 		[CUDA_DEVICE_GET_UUID] = {"cuDeviceGetUuid_v2", "cuDeviceGetUuid"},
 		[CUDA_DEVICE_GET_NAME] = {"cuDeviceGetName"},
+		[CUDA_POINTER_GET_ATTRIBUTE] = {"cuPointerGetAttribute"},
 	};
 	for (unsigned i = 0; i < CUDA_HELPERS; i++) {
 		void *function = ask(driver, names[i][0]);

@@ -254,6 +254,15 @@ int cuda_device_or_first(void)
 	return cuda_place_now(&place) ? place.device : 0;
 }
 
+int cuda_device_of_memory(uint64_t address)
+{
+	HELPER(get_attribute, CUDA_POINTER_GET_ATTRIBUTE, void *, int, unsigned long long);
+	int device = -1;
+	if (!get_attribute || get_attribute(&device, CUDA_POINTER_DEVICE_ORDINAL, address))
+		return -1;
+	return device;
+}
+
 bool cuda_is_capturing(struct CUstream_st *stream, bool is_per_thread)
 {
 	int status = CUDA_CAPTURE_NONE;

@@ -26,6 +26,7 @@ enum cuda_helper {
 	CUDA_STREAM_IS_CAPTURING_PER_THREAD,
 	CUDA_DEVICE_GET_UUID,
 	CUDA_DEVICE_GET_NAME,
+	CUDA_POINTER_GET_ATTRIBUTE,
 	CUDA_HELPERS
 };
 extern _Atomic(void *) cuda_helpers[CUDA_HELPERS];
@@ -41,6 +42,9 @@ bool cuda_place_now(struct cuda_place *ret_place);
 
 // The device of the calling thread, or of device 0 where there is none.
 int cuda_device_or_first(void);
+
+// The device that the memory at `address` is on; -1 where the driver does not tell.
+int cuda_device_of_memory(uint64_t address);
 
 // Whether the stream is being captured into a graph.
 bool cuda_is_capturing(struct CUstream_st *stream, bool is_per_thread);

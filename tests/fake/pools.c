@@ -267,6 +267,16 @@ API(cuDeviceGetDefaultMemPool, uint64_t *ret_pool, int device)
 	END(OK);
 }
 
+API(cuPointerGetAttribute, void *ret_value, int attribute, uint64_t address)
+{
+	BEGIN();
+	const struct object *object = fake_find_pointer(address);
+	if (!object || attribute != 9 || !ret_value)
+		END(INVALID_VALUE);
+	memcpy(ret_value, &object->device, sizeof(int));
+	END(OK);
+}
+
 static unsigned set_current(int device, uint64_t handle)
 {
 	struct object *pool = fake_find(MEMORY_POOL, handle);
