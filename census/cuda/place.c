@@ -35,6 +35,8 @@ struct device {
 	_Atomic bool is_seen;
 	_Atomic bool is_active; // its primary context
 	_Atomic uint64_t references;
+	_Atomic uint64_t asked;	 // how often the driver has been asked about it
+	uint64_t settled; // the last of these whose answer was taken; under the lock
 };
 
 static struct device devices[CUDA_DEVICES];
@@ -107,13 +109,22 @@ static bool is_active_now(int device, bool otherwise)
 	return get_state && !get_state(device, &flags, &is_active) ? is_active != 0 : otherwise;
 }
 
-// Threads may retain and release at once, so whoever comes last looks at what is.
+// Threads may retain and release at once, so the answer counts of whoever came
+// last to ask: each asks after its own call, so that one saw what is. The driver
+// is asked with no lock of ours held: it has its own, which a fork takes first.
 bool cuda_primary_settle(int device, bool otherwise)
 {
-	pthread_mutex_lock(&lock);
+	struct device *of = device_at(device);
+	uint64_t turn = atomic_fetch_add_explicit(&of->asked, 1, memory_order_acq_rel) + 1;
 	bool is_active = is_active_now(device, otherwise);
-	bool was_active =
-		atomic_exchange_explicit(&device_at(device)->is_active, is_active, memory_order_relaxed);
+	pthread_mutex_lock(&lock);
+	bool was_active = atomic_load_explicit(&of->is_active, memory_order_relaxed);
+	if (turn > of->settled) {
+		of->settled = turn;
+		atomic_store_explicit(&of->is_active, is_active, memory_order_relaxed);
+	} else {
+		is_active = was_active;
+	}
 	pthread_mutex_unlock(&lock);
 	cuda_device_seen(device);
 	if (is_active && !was_active)
