@@ -9,10 +9,10 @@
 
 #include "devices.h"
 
-#include "nvml.h"
 #include "text.h"
 
 #include "../libtelemetry/strings.h"
+#include "../monitor/nvml.h"
 
 #include <inttypes.h>
 
@@ -70,7 +70,7 @@ static const struct {
 #undef TERM
 };
 
-static void print_device(const struct cli_reading *reading, uint32_t device, struct cli_nvml *nvml)
+static void print_device(const struct cli_reading *reading, uint32_t device, struct mon_nvml *nvml)
 {
 	const char *name = string(reading, TELE_ID_device_name, device);
 	const char *uuid = string(reading, TELE_ID_device_uuid, device);
@@ -88,9 +88,9 @@ static void print_device(const struct cli_reading *reading, uint32_t device, str
 	       value(reading, TELE_ID_driver_contexts, device),
 	       value(reading, TELE_ID_driver_primary_references, device),
 	       value(reading, TELE_ID_driver_modules, device));
-	struct cli_nvml_device told = {TELE_UNKNOWN, TELE_UNKNOWN, TELE_UNKNOWN, TELE_UNKNOWN};
+	struct mon_nvml_device told = {TELE_UNKNOWN, TELE_UNKNOWN, TELE_UNKNOWN, TELE_UNKNOWN};
 	if (nvml && uuid)
-		(void)cli_nvml_read(nvml, uuid, reading->instance->identity.pid, &told);
+		(void)mon_nvml_read(nvml, uuid, reading->instance->identity.pid, &told);
 	uint64_t used = told.used_bytes != TELE_UNKNOWN ? told.used_bytes
 							: value(reading, TELE_ID_device_used_bytes, device);
 	print_bytes("process", told.process_bytes, TELE_UNKNOWN, "what the driver says this process has");
@@ -106,16 +106,16 @@ unsigned cli_print_devices(const struct cli_reading *reading)
 {
 	const char *why;
 	unsigned n = 0;
-	struct cli_nvml *nvml = NULL;
+	struct mon_nvml *nvml = NULL;
 	for (uint32_t device = 0; device < DEVICES_MAX; device++) {
 		if (value(reading, TELE_ID_driver_captured_at_ns, device) == TELE_UNKNOWN)
 			continue;
 		if (n++ == 0)
-			nvml = cli_nvml_open(&why);
+			nvml = mon_nvml_open(&why);
 		print_device(reading, device, nvml);
 	}
 	if (n > 0 && !nvml)
 		printf("    (%s)\n", why);
-	cli_nvml_close(nvml);
+	mon_nvml_close(nvml);
 	return n;
 }

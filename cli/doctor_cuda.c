@@ -9,11 +9,11 @@
 #include "doctor.h"
 
 #include "devices.h"
-#include "nvml.h"
 #include "spawn.h"
 #include "text.h"
 
 #include "../libtelemetry/discover.h"
+#include "../monitor/nvml.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -69,14 +69,14 @@ static void check_driver(struct cli_findings *findings)
 	}
 	cli_finding(findings, CLI_HEALTHY, "CUDA", "libcuda.so.1 is there");
 	dlclose(driver);
-	struct cli_nvml *nvml = cli_nvml_open(&why);
+	struct mon_nvml *nvml = mon_nvml_open(&why);
 	if (nvml)
 		cli_finding(findings, CLI_HEALTHY, "NVML", "tells of %u devices: overhead can be shown",
-			    cli_nvml_devices(nvml));
+			    mon_nvml_devices(nvml));
 	else
 		cli_finding(findings, CLI_WARNING, "NVML",
 			    "%s: what the driver takes for itself stays unknown; `unattributed` is shown instead", why);
-	cli_nvml_close(nvml);
+	mon_nvml_close(nvml);
 }
 
 // ---- Processes ---------------------------------------------------------------------

@@ -25,7 +25,7 @@ struct process {
 
 typedef int (*processes_fn)(void *device, unsigned *n, struct process *);
 
-struct cli_nvml {
+struct mon_nvml {
 	void *library;
 	int (*shut_down)(void);
 	int (*count)(unsigned *);
@@ -43,10 +43,10 @@ static bool find(void *library, const char *name, void *ret_function)
 	return function != NULL;
 }
 
-struct cli_nvml *cli_nvml_open(const char **ret_why)
+struct mon_nvml *mon_nvml_open(const char **ret_why)
 {
 	int (*init)(void);
-	struct cli_nvml *nvml = calloc(1, sizeof(*nvml));
+	struct mon_nvml *nvml = calloc(1, sizeof(*nvml));
 	*ret_why = "out of memory";
 	if (!nvml)
 		return NULL;
@@ -76,7 +76,7 @@ fail:
 	return NULL;
 }
 
-void cli_nvml_close(struct cli_nvml *nvml)
+void mon_nvml_close(struct mon_nvml *nvml)
 {
 	if (!nvml)
 		return;
@@ -85,16 +85,16 @@ void cli_nvml_close(struct cli_nvml *nvml)
 	free(nvml);
 }
 
-unsigned cli_nvml_devices(struct cli_nvml *nvml)
+unsigned mon_nvml_devices(struct mon_nvml *nvml)
 {
 	unsigned n = 0;
 	return nvml->count(&n) == 0 ? n : 0;
 }
 
-static bool find_device(struct cli_nvml *nvml, const char *uuid, void **ret_device)
+static bool find_device(struct mon_nvml *nvml, const char *uuid, void **ret_device)
 {
 	char its[96];
-	unsigned n = cli_nvml_devices(nvml);
+	unsigned n = mon_nvml_devices(nvml);
 	for (unsigned i = 0; i < n; i++)
 		if (nvml->device(i, ret_device) == 0 && nvml->uuid(*ret_device, its, sizeof(its)) == 0 &&
 		    strcmp(its, uuid) == 0)
@@ -107,8 +107,8 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return a == TELE_UNKNOWN || b == TELE_UNKNOWN ? TELE_UNKNOWN : a + b;
 }
 
-static void add_processes(struct cli_nvml *nvml, processes_fn list, void *device, uint64_t pid,
-			  struct cli_nvml_device *ret_device)
+static void add_processes(struct mon_nvml *nvml, processes_fn list, void *device, uint64_t pid,
+			  struct mon_nvml_device *ret_device)
 {
 	unsigned n = 0;
 	int failed = NVML_NO_ROOM;
@@ -125,14 +125,14 @@ static void add_processes(struct cli_nvml *nvml, processes_fn list, void *device
 	}
 }
 
-bool cli_nvml_read(struct cli_nvml *nvml, const char *uuid, uint64_t pid,
-		   struct cli_nvml_device *ret_device)
+bool mon_nvml_read(struct mon_nvml *nvml, const char *uuid, uint64_t pid,
+		   struct mon_nvml_device *ret_device)
 {
 	struct memory memory;
 	void *device;
 	if (!find_device(nvml, uuid, &device))
 		return false;
-	*ret_device = (struct cli_nvml_device){TELE_UNKNOWN, TELE_UNKNOWN, TELE_UNKNOWN, 0};
+	*ret_device = (struct mon_nvml_device){TELE_UNKNOWN, TELE_UNKNOWN, TELE_UNKNOWN, 0};
 	if (nvml->memory(device, &memory) == 0) {
 		ret_device->used_bytes = memory.used;
 		ret_device->total_bytes = memory.total;
