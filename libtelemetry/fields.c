@@ -49,6 +49,9 @@ enum {
 	,
 	N_cuda = 0
 #include "schema/cuda.def"
+	,
+	N_outside = 0
+#include "schema/outside.def"
 };
 #undef TELE_FIELD
 

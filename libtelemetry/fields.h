@@ -140,6 +140,9 @@ struct tele_driver_values {
 struct tele_cuda_values {
 #include "schema/cuda.def"
 };
+struct tele_outside_values {
+#include "schema/outside.def"
+};
 #undef TELE_FIELD
 
 // One built-in field. `index_in_section` is its place in the record struct;

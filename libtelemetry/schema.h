@@ -36,6 +36,11 @@ struct tele_schema_writer {
 int tele_schema_write_start(struct tele_schema_writer *writer, uint8_t *bytes,
 			    size_t capacity_bytes, struct tele_plan *plan);
 
+// The same without a field, for an observer, which is no process: the first
+// field of the first instance added is the row's time.
+int tele_schema_write_start_observer(struct tele_schema_writer *writer, uint8_t *bytes,
+				     size_t capacity_bytes, struct tele_plan *plan);
+
 // Adds instance N of a section (device[N], class[N], owner[N]). `like` is the
 // position of the first field of an earlier instance of that section, or
 // UINT32_MAX when this is its first. Returns the position of its first field,

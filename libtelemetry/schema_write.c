@@ -183,8 +183,8 @@ static int write_section_fields(struct tele_schema_writer *writer, unsigned numb
 	return 0;
 }
 
-int tele_schema_write_start(struct tele_schema_writer *writer, uint8_t *bytes,
-			    size_t capacity_bytes, struct tele_plan *plan)
+static int start(struct tele_schema_writer *writer, uint8_t *bytes, size_t capacity_bytes,
+		 struct tele_plan *plan, bool has_process)
 {
 	*writer = (struct tele_schema_writer){
 		.bytes = bytes,
@@ -194,12 +194,24 @@ int tele_schema_write_start(struct tele_schema_writer *writer, uint8_t *bytes,
 	tele_plan_init(plan);
 	for (unsigned number = 0; number < TELE_SECTION_COUNT; number++) {
 		int failed = write_section(writer, number);
-		if (!failed && tele_builtin_sections[number].scope == TELE_SCOPE_PROCESS)
+		if (!failed && has_process && tele_builtin_sections[number].scope == TELE_SCOPE_PROCESS)
 			failed = write_section_fields(writer, number, TELE_NO_INSTANCE);
 		if (failed)
 			return failed;
 	}
 	return 0;
+}
+
+int tele_schema_write_start(struct tele_schema_writer *writer, uint8_t *bytes,
+			    size_t capacity_bytes, struct tele_plan *plan)
+{
+	return start(writer, bytes, capacity_bytes, plan, true);
+}
+
+int tele_schema_write_start_observer(struct tele_schema_writer *writer, uint8_t *bytes,
+				     size_t capacity_bytes, struct tele_plan *plan)
+{
+	return start(writer, bytes, capacity_bytes, plan, false);
 }
 
 // Bytes that the first instance of a section takes, so that it can be refused
