@@ -8,9 +8,12 @@
 
 #include "live.h"
 
+#include "outside.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../libtelemetry/banned.h"
 
@@ -39,6 +42,9 @@ struct mon_live {
 	uint64_t *gone;
 	uint32_t n_gone;
 	uint64_t row[TELE_FIELDS_MAX];
+	struct mon_outside *outside; // NULL: not asked for
+	bool is_outside_asked, is_outside_told, has_outside_row;
+	uint32_t n_outside_fields;
 };
 
 static struct item *find_item(const struct mon_live *live, uint64_t instance_id)
@@ -143,6 +149,45 @@ static int next_of_item(struct mon_live *live, struct item *item, struct tele_re
 	return next_of_latest(live, item, ret_record);
 }
 
+static bool ask_outside(struct mon_live *live)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!mon_outside_begin(live->outside, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec))
+		return false;
+	for (uint32_t i = 0; i < live->n_items; i++)
+		mon_outside_add(live->outside, live->items[i].attach);
+	return mon_outside_end(live->outside);
+}
+
+// The observer's row after those of the processes, once a refresh at most.
+static int next_of_outside(struct mon_live *live, struct tele_record *ret_record)
+{
+	if (!live->outside)
+		return 0;
+	if (!live->is_outside_asked)
+		live->has_outside_row = ask_outside(live);
+	live->is_outside_asked = true;
+	if (!live->has_outside_row)
+		return 0;
+	struct tele_instance *instance = mon_outside_instance(live->outside);
+	*ret_record = (struct tele_record){.kind = TELE_RECORD_ROW, .instance = instance};
+	if (!live->is_outside_told) {
+		live->is_outside_told = true;
+		ret_record->kind = TELE_RECORD_INSTANCE;
+		return 1;
+	}
+	if (live->n_outside_fields != instance->schema->n_fields) {
+		live->n_outside_fields = instance->schema->n_fields;
+		ret_record->kind = TELE_RECORD_SCHEMA;
+		return 1;
+	}
+	live->has_outside_row = false;
+	ret_record->row = mon_outside_row(live->outside, &ret_record->seq);
+	ret_record->n_fields = instance->schema->n_fields;
+	return 1;
+}
+
 static int live_next(struct tele_source *source, struct tele_record *ret_record,
 		     struct tele_error *ret_error)
 {
@@ -153,7 +198,7 @@ static int live_next(struct tele_source *source, struct tele_record *ret_record,
 			return 1;
 		live->at++;
 	}
-	return 0;
+	return next_of_outside(live, ret_record);
 }
 
 static void live_close(struct tele_source *source)
@@ -184,6 +229,12 @@ int mon_live_open(const char *directory, bool follow_all, struct mon_live **ret_
 	return 0;
 }
 
+int mon_live_ask_outside(struct mon_live *live, struct tele_error *ret_error)
+{
+	live->outside = mon_outside_new();
+	return live->outside ? 0 : tele_fail(ret_error, -ENOMEM, "out of memory");
+}
+
 struct tele_source *mon_live_source(struct mon_live *live)
 {
 	return &live->source;
@@ -196,6 +247,7 @@ void mon_live_close(struct mon_live *live)
 	for (uint32_t i = 0; i < live->n_items; i++)
 		close_item(&live->items[i]);
 	tele_found_list_close(&live->found);
+	mon_outside_free(live->outside);
 	free(live->items);
 	free(live->gone);
 	free(live);
@@ -268,6 +320,7 @@ int mon_live_refresh(struct mon_live *live, struct tele_error *ret_error)
 			follow_item(item);
 	}
 	drop_gone(live);
+	live->is_outside_asked = false;
 	live->at = 0;
 	return 0;
 }

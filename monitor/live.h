@@ -19,6 +19,10 @@ struct mon_live;
 int mon_live_open(const char *directory, bool follow_all, struct mon_live **ret_live,
 		  struct tele_error *ret_error);
 
+// Asks outside of the processes, too, at most once a second (outside.h): the
+// source then tells an observer's instance. To be called before the first refresh.
+int mon_live_ask_outside(struct mon_live *live, struct tele_error *ret_error);
+
 // The merged source; 0 from it means nothing more until the next refresh.
 // Closed by mon_live_close.
 struct tele_source *mon_live_source(struct mon_live *live);

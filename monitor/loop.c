@@ -285,6 +285,8 @@ int mon_top(const struct mon_options *options, struct tele_error *ret_error)
 	if (status == 0)
 		status = mon_live_open(options->directory, false, &app->live, ret_error);
 	if (status == 0)
+		status = mon_live_ask_outside(app->live, ret_error);
+	if (status == 0)
 		status = mon_feed_live(app->live, &app->model, NULL, MON_FOLLOW_SEARCHES, ret_error);
 	loop.refresh_at_ns = clock_ns() + interval_ns(app);
 	if (status == 0 && options->select && !mon_model_select(&app->model, options->select))

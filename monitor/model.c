@@ -7,6 +7,7 @@
 // rows are thinned towards the past, candidates and log entries are rings.
 
 #include "model_events.h"
+#include "outside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -144,8 +145,10 @@ static int take_instance(struct mon_model *model, const struct tele_record *reco
 	process->instance = instance;
 	process->state = instance->state;
 	process->lost = instance->lost;
-	if (instance->identity.is_observer)
+	if (instance->identity.is_observer) {
+		process->history_max = MON_HISTORY_MIN; // only its latest row is asked for
 		return 0;
+	}
 	process->watch = analysis_watch_new(model->look, &model->limits);
 	return process->watch ? 0 : -ENOMEM;
 }
@@ -262,7 +265,7 @@ static int take_row(struct mon_model *model, struct mon_process *process,
 	process->n_rows++;
 	mon_events_row(process);
 	mon_trend_take(&process->trend, row->at_ns, mon_process_course_bytes(process, row));
-	if (row->at_ns >= model->now_ns) {
+	if (row->at_ns >= model->now_ns && !process->identity.is_observer) {
 		uint64_t offset_ns = mon_process_field(process, TELE_ID_self_realtime_offset_ns);
 		model->now_ns = row->at_ns;
 		if (offset_ns != TELE_UNKNOWN)
@@ -388,5 +391,6 @@ void mon_model_settle(struct mon_model *model)
 			settle_process(process);
 		process->is_superseded =
 			process->state == TELE_REPLACED && has_successor(model, process);
+		mon_outside_sum(model, process, &process->residuals);
 	}
 }

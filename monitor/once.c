@@ -104,6 +104,8 @@ static int live_reading(const struct mon_options *options, bool follow_all, writ
 	mon_feed_init(&model, follow_all ? MON_HISTORY_FULL : MON_HISTORY_SHORT, options);
 	int status = mon_live_open(options->directory, follow_all, &live, ret_error);
 	if (status == 0)
+		status = mon_live_ask_outside(live, ret_error);
+	if (status == 0)
 		status = mon_feed_live(live, &model, NULL, MON_FOLLOW_HEAPS, ret_error);
 	if (status == 0)
 		status = write_reading(&model, options, out, ret_error);
@@ -191,6 +193,8 @@ int mon_top_batch(const struct mon_options *options, uint64_t n_readings, mon_wr
 		options->interval_ms ? options->interval_ms : MON_INTERVAL_MS_DEFAULT;
 	mon_feed_init(&model, MON_HISTORY_SHORT, options);
 	int status = mon_live_open(options->directory, false, &live, ret_error);
+	if (status == 0)
+		status = mon_live_ask_outside(live, ret_error);
 	for (uint64_t n = 0; status == 0 && (n_readings == 0 || n < n_readings); n++) {
 		if (n)
 			sleep_ms(interval_ms);

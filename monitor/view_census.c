@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "outside.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -316,6 +317,32 @@ static void draw_device_title(struct mon_pen *pen, uint32_t instance, uint64_t u
 	pen->y++;
 }
 
+// What observers told of the device; nothing where they did not.
+static void draw_residuals(struct mon_pen *pen, uint32_t instance)
+{
+	struct mon_residuals residuals;
+	char number[MON_NUMBER_BYTES];
+	int columns = mon_bytes_columns(pen->units) + 1;
+	mon_outside_residuals(pen->model, pen->process, instance, &residuals);
+	const struct {
+		struct analysis_signed bytes;
+		const char *name, *what;
+	} lines[] = {
+		{residuals.overhead, "overhead", "contexts, code, slack, what was not seen"},
+		{residuals.foreign, "foreign", "of no process that the driver tells of"},
+	};
+	for (size_t i = 0; i < TELE_ARRAY_LEN(lines); i++) {
+		if (!lines[i].bytes.is_known)
+			continue;
+		mon_draw_text(pen->grid, pen->x, pen->y, 11, MON_DIM, lines[i].name);
+		mon_draw_right(pen->grid, pen->x + 12, pen->y, columns, MON_NORMAL,
+			       mon_format_signed_bytes(lines[i].bytes, pen->units, number, sizeof(number)));
+		mon_draw_text(pen->grid, pen->x + 14 + columns, pen->y, pen->width - 14 - columns, MON_DIM,
+			      lines[i].what);
+		pen->y++;
+	}
+}
+
 // The pools of the only device are those of the census above.
 static void draw_device(struct mon_pen *pen, uint32_t instance, bool is_only, bool has_balances)
 {
@@ -334,6 +361,7 @@ static void draw_device(struct mon_pen *pen, uint32_t instance, bool is_only, bo
 		draw_balance(pen, &place, &contexts);
 		draw_balance(pen, &place, &modules);
 	}
+	draw_residuals(pen, instance);
 	if (used_bytes == TELE_UNKNOWN || pool_bytes == TELE_UNKNOWN || used_bytes <= pool_bytes)
 		return;
 	char other[MON_NUMBER_BYTES];

@@ -12,6 +12,7 @@
 
 #include "follower.h"
 #include "observer.h"
+#include "outside.h"
 #include "sink.h"
 
 #include "../libtelemetry/discover.h"
@@ -27,6 +28,7 @@ struct rec_recorder {
 	struct rec_settings settings;
 	struct rec_sink *sink;
 	struct rec_observer *observer;
+	struct rec_outside *outside;
 	struct tele_found_list list;
 	struct rec_followers followers;
 	uint64_t synced_at_ns;
@@ -83,6 +85,7 @@ static int make_room(struct rec_recorder *recorder, const struct tele_attach *at
 	size_t n_bytes;
 	(void)tele_attach_schema_bytes(attach, &n_bytes);
 	n_bytes += block_bytes + STREAM_BYTES + rec_observer_bytes(recorder->observer);
+	n_bytes += rec_outside_bytes(recorder->outside);
 	for (size_t i = 0; i < recorder->followers.n_items; i++)
 		if (recorder->followers.items[i]->has_grown)
 			n_bytes += recorder->followers.items[i]->schema_bytes + STREAM_BYTES;
@@ -105,9 +108,12 @@ int rec_open(const struct rec_settings *settings, struct rec_recorder **ret_reco
 		.context = recorder,
 	};
 	recorder->observer = rec_observer_new();
-	int result = recorder->observer ? rec_sink_open(&sink, &recorder->sink, ret_error)
-					: tele_fail(ret_error, -ENOMEM, "out of memory");
+	recorder->outside = rec_outside_new();
+	int result = recorder->observer && recorder->outside
+			     ? rec_sink_open(&sink, &recorder->sink, ret_error)
+			     : tele_fail(ret_error, -ENOMEM, "out of memory");
 	if (result < 0) {
+		rec_outside_free(recorder->outside);
 		rec_observer_free(recorder->observer);
 		free(recorder);
 		return result;
@@ -315,11 +321,17 @@ static int step(struct rec_recorder *recorder, bool is_sync, struct tele_error *
 		if (result < 0)
 			return result;
 	}
+	result = rec_outside_ask(recorder->outside, &recorder->list, &recorder->followers, recorder->sink,
+				 ret_error);
+	if (result < 0)
+		return result;
 	rec_followers_prune(&recorder->followers, recorder->settings.forget, recorder->settings.context);
 	if (!is_sync && !recorder->must_sync)
 		return 0;
 	recorder->must_sync = false;
 	result = rec_observer_flush(recorder->observer, recorder->sink, ret_error);
+	if (result == 0)
+		result = rec_outside_flush(recorder->outside, recorder->sink, ret_error);
 	return result < 0 ? result : rec_sink_sync(recorder->sink, ret_error);
 }
 
@@ -383,6 +395,7 @@ int rec_close(struct rec_recorder *recorder, struct rec_progress *ret_progress,
 	int closed = rec_sink_close(recorder->sink, is_failed ? NULL : ret_error);
 	tele_found_list_close(&recorder->list);
 	rec_observer_free(recorder->observer);
+	rec_outside_free(recorder->outside);
 	rec_followers_fini(&recorder->followers);
 	free(recorder);
 	return is_failed ? result : closed;

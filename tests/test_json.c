@@ -92,7 +92,7 @@ static void a_process_has_the_keys_of_the_contract(void **state)
 			   "\"predicted_resident_bytes\":871576370,");
 	assert_holds(&out, "\"residual_untouched_bytes\":-6291456,");
 	assert_holds(&out, "\"live_pools\":83,\"live_pool_bytes\":8780041664,\"live_modules\":3,"
-			   "\"unreleased_contexts\":86,\"residual_huge_bytes\":null,\"unattributed_bytes\":null}");
+			   "\"unreleased_contexts\":86,\"residual_huge_bytes\":null,\"unattributed_bytes\":null,\"overhead_bytes\":null,\"foreign_bytes\":null}");
 	assert_holds(&out, "\"candidates\":{\"open\":1,\"declined\":82,\"link_failed\":13,"
 			   "\"non_dispatchable\":0,\"deduplicated\":0,\"failed\":0,\"timed\":61,"
 			   "\"kept\":8,\"phase\":\"B\"},\"verdicts\":[{\"class\":\"working_pools\",\"axis\":\"linked\","

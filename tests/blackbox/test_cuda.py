@@ -306,6 +306,36 @@ print("ready\""""))
         derived = json.loads(done.stdout)[0]["derived"]
         self.assertEqual(64 * MIB + 1 * MIB, derived["unattributed_bytes"])  # a context and a module
 
+    def test_a_replay_shows_the_overhead_that_was_seen_live(self):
+        pid = self.client(CLIENT, "dlopen")
+        self.check_work(pid)
+        nvml, trace = self.file("nvml"), self.file("trace.rct")
+        uuid = "GPU-f0001020-3040-5060-7080-90a0b0c0d0e0"
+        with open(nvml, "w") as file:
+            file.write("device %s %d %d\nprocess %s %d %d\nprocess %s 1 %d\n" %
+                       (uuid, 12 << 30, 200 * MIB, uuid, pid, 67 * MIB, uuid, 100 * MIB))
+        env = dict(self.environment, FAKE_NVML=nvml)
+
+        def derived(env, *arguments):
+            done = subprocess.run([ROLLCALL, *arguments], env=env, capture_output=True, text=True)
+            return json.loads(done.stdout)[0]["derived"]
+
+        live = derived(env, "top", "--json", str(pid))
+        self.assertEqual((65 * MIB, 33 * MIB), (live["overhead_bytes"], live["foreign_bytes"]))
+        unknown = derived(self.environment, "top", "--json", str(pid))
+        self.assertEqual((None, None), (unknown["overhead_bytes"], unknown["foreign_bytes"]))
+        done = subprocess.run([ROLLCALL, "record", "--for", "2s", "-o", trace, str(pid)], env=env,
+                              capture_output=True, text=True)
+        self.assertEqual(0, done.returncode, done.stderr)
+        replayed = derived(self.environment, "replay", "--json", trace)
+        self.assertEqual((65 * MIB, 33 * MIB), (replayed["overhead_bytes"], replayed["foreign_bytes"]))
+        screen = subprocess.run([ROLLCALL, "replay", "--once", "--view", "devices", trace], env=self.environment,
+                                capture_output=True, text=True).stdout
+        self.assertRegex(screen, r"overhead +\+65\.0M")
+        for command in ("verify", "info", "report"):
+            done = subprocess.run([ROLLCALL, command, trace], env=self.environment, capture_output=True, text=True)
+            self.assertEqual(0, done.returncode, command + ": " + done.stdout + done.stderr)
+
     def test_audit_names_the_overhead(self):
         pid = self.client(CLIENT, "dlopen")
         self.check_work(pid)
