@@ -77,6 +77,13 @@ static int write_page(const struct cli_call *call, const char *path, int result,
 	return status;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat left, right;
+	return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
+	       left.st_ino == right.st_ino;
+}
+
 int cli_report(const struct cli_call *call)
 {
 	struct mon_out out = {0};
@@ -91,6 +98,8 @@ int cli_report(const struct cli_call *call)
 	const char *page = call->values[CLI_report_html];
 	if (page && call->values[CLI_report_json])
 		return cli_fail(call, CLI_USAGE, "--json and --html exclude each other; say one of them");
+	if (page && is_same_file(page, call->operands[0]))
+		return cli_fail(call, CLI_USAGE, "%s is the trace itself; name another file for the page", page);
 	if (page)
 		return write_page(call, page, rec_html(&options, &out, &error), &out, &error);
 	int result = call->values[CLI_report_json] ? mon_replay_json(&json, &out, &error)

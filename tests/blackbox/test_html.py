@@ -167,6 +167,13 @@ class AsText(PageCase):
         self.fails("report", trace, "--html", self.files)
         self.fails("report", trace, "--html", self.file("t.html"), "--json", status=2)
         self.fails("report", "/nowhere", "--html", self.file("t.html"))
+        with open(trace, "rb") as file:
+            whole = file.read()
+        os.link(trace, self.file("same"))
+        for page in (trace, self.file("same")):
+            self.assertIn("the trace itself", self.fails("report", trace, "--html", page, status=2))
+        with open(trace, "rb") as file:
+            self.assertEqual(file.read(), whole)
         self.assertFalse(os.path.exists(self.file("t.html")))
 
     @needs_root
