@@ -23,6 +23,8 @@ class Pieces(Case):
         script.do("gauge early 1")
         trace = self.file("t.rct")
         recorder = self.start_rollcall("record", "-o", trace, "--max-size", "64KiB", *words, str(script.pid))
+        # What it takes from the ring in one go is denser than what it follows.
+        wait_for(lambda: os.path.exists(trace) and os.path.getsize(trace) > 0, "the recording to begin")
         for k in range(n):
             script.do("search 100")
             if k == n // 2:
