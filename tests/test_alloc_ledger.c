@@ -358,7 +358,7 @@ static void every_bucket_equals_the_shadow_at_every_pause(void **state)
 		n_snapshots = strtoull(snapshots_asked, NULL, 10);
 	uint64_t n_lives = n_snapshots < 100000 ? 4 : 20, n_pauses = 5;
 	alloc_config.decay_ns = 20000000;
-	uint64_t settled = 0;
+	uint64_t settled = 0, n_taken = 0, n_compared = 0;
 	alloc_free(alloc_malloc(1)); // as the constructor does: before any thread
 	pthread_t reclaimer;
 	assert_int_equal(pthread_create(&reclaimer, NULL, run_reclaimer, NULL), 0);
@@ -367,6 +367,8 @@ static void every_bucket_equals_the_shadow_at_every_pause(void **state)
 		for (uint64_t pause = 0; pause < n_pauses; pause++) {
 			let_workers_work();
 			settled += take_snapshots(n_snapshots / n_lives / n_pauses);
+			n_taken += n_snapshots / n_lives / n_pauses;
+			n_compared++;
 			pause_workers();
 			pthread_mutex_lock(&reclaim_gate);
 			compare_with_the_shadow();
@@ -403,6 +405,8 @@ static void every_bucket_equals_the_shadow_at_every_pause(void **state)
 	alloc_walk(&reading, NULL);
 	assert_int_equal(reading.books.cache_bytes, 0);
 	assert_true(alloc_books_predicted_resident(&reading.books) - reading.books.segment_overhead_bytes < 2 << 20);
+	printf("soak: ledger snapshots=%llu unbalanced=0 settled=%llu pauses=%llu unequal=0\n",
+	       (unsigned long long)n_taken, (unsigned long long)settled, (unsigned long long)n_compared);
 }
 
 int main(void)
