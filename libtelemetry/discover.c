@@ -346,9 +346,7 @@ int tele_discover(const char *directory, struct tele_found_list *list, struct te
 {
 	char own[512];
 	struct scan scan;
-	if (!list->schemas)
-		list->schemas = tele_schema_pool_new();
-	int failed = list->schemas ? start_scan(&scan, list) : -ENOMEM;
+	int failed = start_scan(&scan, list);
 	if (failed)
 		return tele_fail(ret_error, failed, "no memory");
 	const char *given = secure_getenv("ROLLCALL_DIR");
