@@ -121,6 +121,12 @@ static void collect_heap(void *context, uint64_t *values, uint32_t n_values)
 			register_class(class);
 }
 
+static void tend_heap(void *context)
+{
+	(void)context;
+	alloc_reclaim_tend();
+}
+
 static int read_heap_now(void *context, uint64_t *values, uint32_t n_values)
 {
 	(void)context;
@@ -171,6 +177,7 @@ void alloc_collect_register(void)
 		.collect = collect_heap,
 		.collect_slow = collect_residency,
 		.read_now = read_heap_now,
+		.tend = tend_heap,
 	};
 	rollcall_collector_register(&collector);
 }

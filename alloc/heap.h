@@ -104,6 +104,7 @@ struct alloc_heap {
 	uint32_t n_outbox;
 	uint32_t outbox_max; // ALLOC_OUTBOX_SLOTS, or 0 in a heap that is none
 	uint32_t slow_calls;
+	uint64_t turned_bytes; // taken out of holey classes since the last early pass was asked for
 	uint64_t outbox[ALLOC_OUTBOX_SLOTS];
 	uint32_t outbox_slack_bytes[ALLOC_OUTBOX_SLOTS];
 	_Atomic uint64_t foreign_frees;

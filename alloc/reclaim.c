@@ -26,6 +26,15 @@
 // After a refusal, so many passes pass before the next try.
 #define REFUSED_PASSES 64u
 
+// Early passes are that part of the decay time apart, at least.
+#define EARLY_PART 8u
+
+enum pass {
+	PASS_EARLY, // what needs no second pass
+	PASS_DUE,
+	PASS_ALL,
+};
+
 // Some microseconds.
 #define LOCK_TRIES 100
 
@@ -34,6 +43,7 @@ _Atomic uint64_t alloc_reclaim_refused_bytes;
 _Atomic int alloc_reclaim_refused_errno;
 _Atomic uint64_t alloc_reclaim_discarded_bytes;
 static _Atomic uint64_t reclaim_last_ns;
+static _Atomic uint64_t reclaim_early_ns;
 static _Atomic uint64_t reclaim_publisher_ns;
 static uint32_t reclaim_pause; // under the reclaim lock
 static uint32_t reclaim_pass;  // under the reclaim lock
@@ -168,10 +178,13 @@ static bool is_beyond_want(struct alloc_heap *heap, const struct alloc_span *spa
 
 // Under the heap's lock: what to discard of the span, which is then claimed, or
 // 0. A span that is empty for a whole pass goes to central instead.
-static uint32_t claim_span(struct alloc_heap *heap, struct alloc_span *span, bool all)
+static uint32_t claim_span(struct alloc_heap *heap, struct alloc_span *span, enum pass pass)
 {
+	bool is_beyond = is_beyond_want(heap, span);
+	if (pass == PASS_EARLY && !is_beyond)
+		return 0;
 	uint32_t pages = free_pages(span);
-	uint32_t ripe = is_beyond_want(heap, span) || all ? pages : pages & span->idle;
+	uint32_t ripe = is_beyond || pass == PASS_ALL ? pages : pages & span->idle;
 	bool empty = span->n_free == alloc_g_high(alloc_g_read(span));
 	span->idle = (uint16_t)(pages & ~ripe);
 	if (!span->idle)
@@ -199,18 +212,18 @@ static bool take_soon(struct alloc_lock *lock)
 }
 
 // Claims the free pages of the span into the batch.
-static void visit_span(struct alloc_span *span, bool all)
+static void visit_span(struct alloc_span *span, enum pass pass)
 {
 	struct alloc_heap *heap = atomic_load_explicit(&span->heap, memory_order_acquire);
 	if (!heap)
 		return;
-	if (all)
+	if (pass == PASS_ALL)
 		alloc_lock_take(&heap->lock);
 	else if (!take_soon(&heap->lock))
 		return;
 	uint32_t ripe = 0;
 	if (atomic_load_explicit(&span->heap, memory_order_relaxed) == heap)
-		ripe = claim_span(heap, span, all);
+		ripe = claim_span(heap, span, pass);
 	alloc_lock_drop(&heap->lock);
 	if (ripe)
 		batch_add_pages(batch_add(heap, span), ripe);
@@ -247,7 +260,7 @@ static size_t settle_spans(bool from_publisher)
 	return freed_bytes;
 }
 
-static size_t reclaim_spans(bool all, bool from_publisher)
+static size_t reclaim_spans(enum pass pass, bool from_publisher)
 {
 	size_t freed_bytes = 0;
 	for (struct alloc_heap *heap = atomic_load_explicit(&alloc_heaps, memory_order_acquire); heap;
@@ -266,7 +279,7 @@ static size_t reclaim_spans(bool all, bool from_publisher)
 			if (!atomic_load_explicit(&span->pending, memory_order_relaxed) ||
 			    atomic_load_explicit(&span->kind, memory_order_relaxed) != ALLOC_SPAN_SLOTS)
 				continue;
-			visit_span(span, all);
+			visit_span(span, pass);
 			if (!batch_has_room())
 				freed_bytes += settle_spans(from_publisher);
 		}
@@ -383,12 +396,29 @@ static size_t reclaim_central(bool all, bool from_publisher)
 	return freed_bytes;
 }
 
-static size_t run_pass(uint64_t now_ns, bool all, bool from_publisher)
+static size_t run_pass(uint64_t now_ns, enum pass pass, bool from_publisher)
 {
 	reclaim_pass++;
-	size_t freed_bytes = reclaim_spans(all, from_publisher);
-	freed_bytes += reclaim_central(all, from_publisher);
-	return freed_bytes + alloc_large_reclaim(now_ns, all);
+	size_t freed_bytes = reclaim_spans(pass, from_publisher);
+	if (pass == PASS_EARLY)
+		return freed_bytes;
+	freed_bytes += reclaim_central(pass == PASS_ALL, from_publisher);
+	return freed_bytes + alloc_large_reclaim(now_ns, pass == PASS_ALL);
+}
+
+// Runs a pass unless one ran so lately, or runs.
+static void run_after(uint64_t now_ns, uint64_t interval_ns, _Atomic uint64_t *last_ns, enum pass pass,
+		      bool from_publisher)
+{
+	if (alloc_config.keeps || now_ns - atomic_load_explicit(last_ns, memory_order_relaxed) < interval_ns ||
+	    !alloc_lock_try(&alloc_reclaim_lock))
+		return;
+	atomic_store_explicit(last_ns, now_ns, memory_order_relaxed);
+	if (!reclaim_pause)
+		run_pass(now_ns, pass, from_publisher);
+	else if (pass == PASS_DUE)
+		reclaim_pause--;
+	alloc_lock_drop(&alloc_reclaim_lock);
 }
 
 void alloc_reclaim_tick(bool from_publisher)
@@ -398,15 +428,12 @@ void alloc_reclaim_tick(bool from_publisher)
 		atomic_store_explicit(&reclaim_publisher_ns, now_ns, memory_order_relaxed);
 	else if (now_ns - atomic_load_explicit(&reclaim_publisher_ns, memory_order_relaxed) < PUBLISHER_NS)
 		return;
-	uint64_t last_ns = atomic_load_explicit(&reclaim_last_ns, memory_order_relaxed);
-	if (alloc_config.keeps || now_ns - last_ns < alloc_config.decay_ns / 2 || !alloc_lock_try(&alloc_reclaim_lock))
-		return;
-	atomic_store_explicit(&reclaim_last_ns, now_ns, memory_order_relaxed);
-	if (reclaim_pause)
-		reclaim_pause--;
-	else
-		run_pass(now_ns, false, from_publisher);
-	alloc_lock_drop(&alloc_reclaim_lock);
+	run_after(now_ns, alloc_config.decay_ns / 2, &reclaim_last_ns, PASS_DUE, from_publisher);
+}
+
+void alloc_reclaim_tend(void)
+{
+	run_after(alloc_sys_clock_ns(), alloc_config.decay_ns / EARLY_PART, &reclaim_early_ns, PASS_EARLY, true);
 }
 
 void alloc_reclaim_poll(void)
@@ -418,7 +445,7 @@ size_t alloc_reclaim_all(void)
 {
 	alloc_lock_take(&alloc_reclaim_lock);
 	reclaim_pause = 0;
-	size_t freed_bytes = run_pass(alloc_sys_clock_ns(), true, false);
+	size_t freed_bytes = run_pass(alloc_sys_clock_ns(), PASS_ALL, false);
 	alloc_lock_drop(&alloc_reclaim_lock);
 	return freed_bytes;
 }

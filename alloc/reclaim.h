@@ -16,6 +16,10 @@
 void alloc_reclaim_tick(bool from_publisher);
 void alloc_reclaim_poll(void);
 
+// A pass before its time, over the classes with many holes only. By the
+// publisher's thread, as often as a heap asks for it, but not in close sequence.
+void alloc_reclaim_tend(void);
+
 // Gives back all that can be: malloc_trim. Returns the bytes given back.
 size_t alloc_reclaim_all(void);
 

@@ -7,12 +7,15 @@
 // what the books call resident runs at most a page a class ahead of the truth.
 
 #include "central.h"
+#include "directory.h"
 #include "heap.h"
 #include "queue.h"
 #include "reclaim.h"
 #include "remote.h"
 #include "meta.h"
 #include "misuse.h"
+
+#include "../libtelemetry/collector.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -21,6 +24,10 @@
 
 // How often the slow path looks at the clock.
 #define POLL_EVERY 64u
+
+// An early pass is worth it once that part of what is mapped was turned over.
+#define TURNED_BYTES_MIN (UINT64_C(8) << 20)
+#define TURNED_SHARE 32u
 
 static inline uint32_t pages_of_slot(uint32_t slot, uint32_t slot_bytes)
 {
@@ -306,6 +313,20 @@ static bool ready_magazine(struct alloc_magazine *magazine, uint32_t class)
 	return true;
 }
 
+// Under the heap's lock: whether so much was taken where there are holes that
+// the reclaim should look again before its time.
+static bool has_turned(struct alloc_heap *heap, uint32_t class, uint32_t taken)
+{
+	if (!alloc_bin_is_holey(&heap->bins[class], class))
+		return false;
+	heap->turned_bytes += (uint64_t)taken * alloc_classes[class].slot_bytes;
+	uint64_t mapped_bytes = atomic_load_explicit(&alloc_mapped_bytes, memory_order_relaxed);
+	if (heap->turned_bytes < tele_max_u64(TURNED_BYTES_MIN, mapped_bytes / TURNED_SHARE))
+		return false;
+	heap->turned_bytes = 0;
+	return true;
+}
+
 bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class)
 {
 	struct alloc_magazine *magazine = &heap->magazines[class];
@@ -324,7 +345,10 @@ bool alloc_heap_refill(struct alloc_heap *heap, uint32_t class)
 		alloc_remote_drain(heap, true);
 		uint32_t taken = fill(heap, class, want, !elsewhere);
 		heap->bins[class].n_taken += taken;
+		bool is_worth_a_pass = has_turned(heap, class, taken);
 		alloc_lock_drop(&heap->lock);
+		if (is_worth_a_pass)
+			rollcall_tend();
 		if (taken)
 			return true;
 		if (elsewhere && steal(heap, class))

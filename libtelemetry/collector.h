@@ -41,6 +41,10 @@ struct rollcall_collector {
 	// For `heap` only: answers rollcall_heap_books() by filling values as
 	// collect does. Called on any thread. May be NULL.
 	int (*read_now)(void *context, uint64_t *values, uint32_t n_values);
+
+	// Called by the publisher thread soon after rollcall_tend(), between two
+	// ticks, under the same rules as collect. May be NULL.
+	void (*tend)(void *context);
 };
 
 // Registers a collector for the life of the process; *collector is copied. May
@@ -48,6 +52,11 @@ struct rollcall_collector {
 // collector, an instance one too. Returns >= 0; -EEXIST, -EINVAL for an unknown
 // section or version, -ENOSPC when the schema has no room (counted as refused).
 int rollcall_collector_register(const struct rollcall_collector *collector);
+
+// Asks the publisher thread to call every collector's `tend` before its next
+// tick. From any thread; takes no lock and does not wait: one futex call. Does
+// nothing where no publisher runs.
+void rollcall_tend(void);
 
 // CLOCK_MONOTONIC in ns, rounded down to the 1,024 ns that timestamps carry.
 uint64_t rollcall_clock_ns(void);

@@ -248,6 +248,7 @@ static void *run_reclaimer(void *unused)
 	while (!atomic_load(&finished)) {
 		pthread_mutex_lock(&reclaim_gate);
 		alloc_reclaim_tick(true);
+		alloc_reclaim_tend();
 		pthread_mutex_unlock(&reclaim_gate);
 		atomic_fetch_add(&ticks, 1);
 		usleep(2000);

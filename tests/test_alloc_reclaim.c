@@ -96,6 +96,67 @@ static void give_many_pages_back(void)
 	CHECK(read_books().returned_bytes > (size_t)N * 1024 / 3);
 }
 
+// Of a class with many holes the pages behind those that refills will fill go
+// at once, and only of such a class.
+static void an_early_pass_gives_back_what_nobody_will_want_soon(void **state)
+{
+	(void)state;
+	enum { N = 40000, FEW = 500 };
+	static void *blocks[N];
+	uint64_t decay_ns = alloc_config.decay_ns;
+	alloc_trim(0);
+	for (int i = 0; i < N; i++)
+		memset(blocks[i] = alloc_malloc(i < FEW ? 2048 : 1024), 1, 1024);
+	alloc_config.decay_ns = 1;
+	usleep(5000); // the clock is coarse
+	alloc_reclaim_tend();
+	for (int i = 0; i < FEW; i++)
+		alloc_free(blocks[i]);
+	usleep(5000);
+	alloc_reclaim_tend();
+	uint64_t before_bytes = read_books().returned_bytes;
+	for (int i = FEW; i < N; i++)
+		if (i % 8 > 3)
+			alloc_free(blocks[i]);
+	alloc_reclaim_tend(); // too soon after the last
+	alloc_config.decay_ns = decay_ns;
+	alloc_reclaim_tend();
+	assert_int_equal(read_books().returned_bytes, before_bytes);
+	alloc_config.decay_ns = 1;
+	for (int pass = 0; pass < 2; pass++) {
+		usleep(5000);
+		alloc_reclaim_tend();
+	}
+	assert_true(read_books().returned_bytes > before_bytes + (uint64_t)N * 1024 / 3);
+	audit();
+	alloc_config.decay_ns = decay_ns;
+	for (int i = FEW; i < N; i++)
+		if (i % 8 <= 3)
+			alloc_free(blocks[i]);
+	alloc_trim(0);
+}
+
+// Who turns much over where there are holes asks for such a pass, nobody else.
+static void refills_of_holes_ask_for_an_early_pass(void **state)
+{
+	(void)state;
+	enum { N = 40000 };
+	static void *blocks[N];
+	alloc_trim(0);
+	uint32_t before = shim_tends;
+	for (int i = 0; i < N; i++)
+		blocks[i] = alloc_malloc(1024);
+	assert_int_equal(shim_tends, before);
+	for (int i = 0; i < N; i += 2)
+		alloc_free(blocks[i]);
+	for (int i = 0; i < N; i += 2)
+		blocks[i] = alloc_malloc(1024);
+	assert_in_range(shim_tends, before + 1, before + 2); // 20 MB of 40, by 8 MiB at least
+	for (int i = 0; i < N; i++)
+		alloc_free(blocks[i]);
+	alloc_trim(0);
+}
+
 // As a program that is run by one with a filter has it on all of its threads.
 IN_CHILD(a_filter_that_kills_for_the_call_of_many_kills_nobody)
 {
@@ -148,6 +209,8 @@ int main(void)
 		cmocka_unit_test(the_last_byte_of_a_block_lies_on_the_last_page_of_its_slot),
 		cmocka_unit_test(every_offset_of_a_span_finds_its_slot),
 		cmocka_unit_test(a_batch_of_discards_may_stop_half_way),
+		cmocka_unit_test(an_early_pass_gives_back_what_nobody_will_want_soon),
+		cmocka_unit_test(refills_of_holes_ask_for_an_early_pass),
 		cmocka_unit_test(a_filter_that_kills_for_the_call_of_many_kills_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

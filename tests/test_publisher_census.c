@@ -9,6 +9,7 @@
 #include "../libtelemetry/rollcall.h"
 
 #include "../libtelemetry/attach.h"
+#include "../libtelemetry/collector.h"
 #include "../libtelemetry/fields.h"
 #include "../libtelemetry/schema.h"
 
@@ -25,6 +26,34 @@
 #include "support/in_child.h"
 
 #define CANDIDATES 20
+
+static _Atomic pid_t tended_by;
+
+static void tend(void *context)
+{
+	*(_Atomic pid_t *)context = gettid();
+}
+
+// What a collector wants to have done is done by the publisher's thread, soon.
+static int be_tended(void)
+{
+	const struct rollcall_collector collector = {
+		.size = sizeof(collector),
+		.version = ROLLCALL_COLLECTOR_VERSION,
+		.section = "heap",
+		.instance = ROLLCALL_NO_INSTANCE,
+		.n_values = 1,
+		.context = &tended_by,
+		.tend = tend,
+	};
+	CHECK(rollcall_collector_register(&collector) >= 0);
+	CHECK(tended_by == 0);
+	rollcall_tend();
+	for (int i = 0; i < 5000 && tended_by == 0; i++)
+		usleep(1000);
+	CHECK(tended_by != 0 && tended_by != gettid());
+	return 0;
+}
 
 // The publishing process: a small search that keeps every pool it made.
 static int publish(void)
@@ -43,6 +72,7 @@ static int publish(void)
 	}
 	rollcall_owner_close(owner);
 	CHECK(rollcall_flush() == 0);
+	CHECK(be_tended() == 0);
 	pid_t pid = fork();
 	if (pid == 0) { // has nothing to say, and leaves no evidence
 		usleep(10000);

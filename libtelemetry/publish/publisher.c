@@ -54,6 +54,7 @@ enum {
 	COMMAND_PARK = 4,
 	COMMAND_FLUSH = 8,
 	COMMAND_DRAIN = 16,
+	COMMAND_TEND = 32,
 };
 
 static _Atomic uint32_t phase;	  // enum phase; a futex for those who wait for it
@@ -127,10 +128,13 @@ static void publish_until_told(void)
 	for (;;) {
 		uint32_t told = next_commands(next);
 		uint32_t asked = atomic_load_explicit(&flushes_asked, memory_order_acquire);
-		if (told == COMMAND_DRAIN)
-			tele_sampler_drain(&sampler);
-		else
+		if (told & COMMAND_TEND)
+			tele_registry_tend();
+		bool is_row_due = !told || (told & ~(uint32_t)(COMMAND_DRAIN | COMMAND_TEND));
+		if (is_row_due)
 			tele_sampler_tick(&sampler);
+		else if (told & COMMAND_DRAIN)
+			tele_sampler_drain(&sampler);
 		if (sampler.ring.failed) {
 			tele_sampler_set_state(&sampler, TELE_DISABLED);
 			tele_slots_detach();
@@ -487,6 +491,12 @@ TELE_EXPORT int rollcall_flush(void)
 			return -EAGAIN;
 		tele_futex_wait_until(&flushes_done, done, until);
 	}
+}
+
+TELE_EXPORT void rollcall_tend(void)
+{
+	if (tele_publisher_is_active())
+		command(COMMAND_TEND);
 }
 
 TELE_EXPORT const char *rollcall_segment_path(void)

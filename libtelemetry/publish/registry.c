@@ -171,6 +171,14 @@ out:
 	return result < 0 ? 0 : (uint32_t)result + 1;
 }
 
+void tele_registry_tend(void)
+{
+	uint32_t count = tele_registry_count();
+	for (uint32_t i = 0; i < count; i++)
+		if (!entries[i].is_app && entries[i].collector.tend)
+			entries[i].collector.tend(entries[i].collector.context);
+}
+
 const struct rollcall_collector *tele_registry_find(unsigned section)
 {
 	uint32_t count = tele_registry_count();

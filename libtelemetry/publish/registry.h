@@ -36,6 +36,9 @@ struct tele_registered *tele_registry_at(uint32_t index);
 // there is no room (counted).
 uint32_t tele_registry_app(const char *name, unsigned kind, unsigned unit);
 
+// Calls what collectors want to have done between two ticks. The publisher's.
+void tele_registry_tend(void);
+
 // The collector of a PROCESS section, or NULL.
 const struct rollcall_collector *tele_registry_find(unsigned section);
 
