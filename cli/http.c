@@ -3,7 +3,8 @@
 //
 // One thread serves all connections without waiting for any: an answer is made
 // whole before it is sent, so that a client that reads slowly costs its buffer
-// and nothing else. Connections, their memory and their idle time are bounded.
+// and nothing else. Connections, their idle time, and the bytes that wait in all
+// such buffers are bounded: a page of a crowded host has some MiB.
 
 #include "http.h"
 
@@ -17,11 +18,12 @@
 #include "../libtelemetry/banned.h"
 
 enum { CONNECTIONS_MAX = 256, CONNECTIONS_OF_ONE_MAX = 128, IDLE_S = 10, REQUEST_BYTES_MAX = 16 << 10 };
+#define WAITING_BYTES_MAX (UINT64_C(64) << 20)
 
 #define CALLS(X)                          \
 	X(MHD_start_daemon)               \
 	X(MHD_stop_daemon)                \
-	X(MHD_create_response_from_buffer) \
+	X(MHD_create_response_from_buffer_with_free_callback_cls) \
 	X(MHD_add_response_header)        \
 	X(MHD_queue_response)             \
 	X(MHD_destroy_response)           \
@@ -32,6 +34,7 @@ struct cli_http {
 	struct MHD_Daemon *daemon;
 	cli_http_fn answer;
 	void *context;
+	uint64_t waiting_bytes; // made and not sent yet; the serving thread's
 #define X(name) __typeof__(&name) name;
 	CALLS(X)
 #undef X
@@ -51,14 +54,35 @@ static int load(struct cli_http *http, struct tele_error *ret_error)
 	return 0;
 }
 
-static enum MHD_Result queue(const struct cli_http *http, struct MHD_Connection *connection,
+// An answer that is on its way.
+struct sent {
+	struct cli_http *http;
+	struct mon_out body;
+};
+
+static void forget(void *context)
+{
+	struct sent *sent = context;
+	sent->http->waiting_bytes -= sent->body.n_bytes;
+	mon_out_fini(&sent->body);
+	free(sent);
+}
+
+static enum MHD_Result queue(struct cli_http *http, struct MHD_Connection *connection,
 			     struct cli_http_answer *answer)
 {
 	bool is_refused = answer->status == 405;
-	struct MHD_Response *response =
-		http->MHD_create_response_from_buffer(answer->body.n_bytes, answer->body.bytes, MHD_RESPMEM_MUST_FREE);
-	if (!response) {
+	struct sent *sent = malloc(sizeof(*sent));
+	if (!sent) {
 		mon_out_fini(&answer->body);
+		return MHD_NO;
+	}
+	*sent = (struct sent){http, answer->body};
+	http->waiting_bytes += sent->body.n_bytes;
+	struct MHD_Response *response = http->MHD_create_response_from_buffer_with_free_callback_cls(
+		sent->body.n_bytes, sent->body.bytes, forget, sent);
+	if (!response) {
+		forget(sent);
 		return MHD_NO;
 	}
 	http->MHD_add_response_header(response, "Content-Type", answer->content_type);
@@ -73,7 +97,7 @@ static enum MHD_Result queue(const struct cli_http *http, struct MHD_Connection 
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path, const char *method,
 			      const char *version, const char *upload, size_t *upload_bytes, void **state)
 {
-	const struct cli_http *http = context;
+	struct cli_http *http = context;
 	struct cli_http_answer answer = {.status = 200, .content_type = "text/plain; charset=utf-8"};
 	static int seen;
 	(void)version;
@@ -86,7 +110,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	}
 	const char *accept = http->MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
 	bool is_read = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-	if (is_read) {
+	if (is_read && http->waiting_bytes > WAITING_BYTES_MAX) {
+		answer.status = 503;
+		mon_out_text(&answer.body, "too many readers that do not read; try again later\n");
+	} else if (is_read) {
 		http->answer(http->context, path, accept ? accept : "", &answer);
 	} else {
 		answer.status = 405;
