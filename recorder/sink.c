@@ -184,7 +184,8 @@ static int find_pieces(struct rec_sink *sink, struct tele_error *ret_error)
 		uint64_t number = strtoull(digits, NULL, 10);
 		sink->last_kept = tele_max_u64(sink->last_kept, number);
 		lowest = tele_min_u64(lowest, number);
-		sink->n_full += sink->settings.replace;
+		char piece[4096];
+		sink->n_full += sink->settings.replace && name_of(sink, number, piece, sizeof(piece)) == 0 && is_trace(piece);
 	}
 	closedir(entries);
 	sink->first_kept = sink->settings.replace && lowest != UINT64_MAX ? lowest : sink->last_kept + 1;

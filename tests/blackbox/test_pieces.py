@@ -95,6 +95,19 @@ class Pieces(Case):
         self.record_again(trace, "--keep", "1")
         self.assertEqual(len(self.pieces_of(trace)), 2)
 
+    def test_files_that_are_no_pieces_do_not_count_as_some(self):
+        trace, _, _ = self.record_pieces("--keep", "2")
+        before = len(self.pieces_of(trace))
+        for number in range(90, 95):
+            with open("%s.%d" % (trace, number), "w") as file:
+                file.write("notes")
+        self.rollcall("record", "-q", "-f", "-o", trace, "--max-size", "64KiB", "--keep", str(before), "--for", "1ms", "--all")
+        left = self.pieces_of(trace)
+        self.assertEqual(len(left), before + 1 + 5)
+        for number in range(90, 95):
+            with open("%s.%d" % (trace, number)) as file:
+                self.assertEqual(file.read(), "notes")
+
     def record_again(self, trace, *words):
         script = Script(self, ROLLCALL_RING_BYTES=str(1 << 20))
         for _ in range(40):
