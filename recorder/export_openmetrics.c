@@ -106,20 +106,12 @@ static void drop(struct rec_exported *process)
 
 // ---- Series -------------------------------------------------------------------------
 
-// The family of a metric. One of the same name and another type or unit (two
-// gauges of a program that differ in spelling only) is named apart.
 static int64_t family_of(struct openmetrics *metrics, const struct rec_metric *metric)
 {
 	struct rec_metric wanted = *metric;
-	for (uint32_t i = 0; i < metrics->n_families; i++) {
-		const struct rec_metric *known = &metrics->families[i].metric;
-		if (strcmp(known->name, wanted.name) != 0)
-			continue;
-		if (known->type == wanted.type && known->is_ns == wanted.is_ns && known->is_time == wanted.is_time)
+	for (uint32_t i = 0; i < metrics->n_families; i++)
+		if (rec_metric_is_of(&metrics->families[i].metric, &wanted))
 			return i;
-		snprintf(wanted.name, sizeof(wanted.name), "%.*s_other", REC_METRIC_NAME_MAX - 8, metric->name);
-		wanted.unit = "";
-	}
 	if (metrics->n_families == metrics->families_capacity) {
 		uint32_t capacity = metrics->families_capacity ? 2 * metrics->families_capacity : 64;
 		void *grown = realloc(metrics->families, capacity * sizeof(metrics->families[0]));

@@ -139,6 +139,18 @@ bool rec_metric_of_derived(size_t index, struct rec_metric *ret_metric)
 	return true;
 }
 
+bool rec_metric_is_of(const struct rec_metric *known, struct rec_metric *wanted)
+{
+	if (strcmp(known->name, wanted->name) != 0)
+		return false;
+	if (known->type == wanted->type && known->is_ns == wanted->is_ns && known->is_time == wanted->is_time)
+		return true;
+	wanted->name[REC_METRIC_NAME_MAX - 8] = '\0';
+	add_end(wanted->name, "_other");
+	wanted->unit = "";
+	return false;
+}
+
 // ---- Text -----------------------------------------------------------------------
 
 // Foreign text with \, " and line ends escaped; what is not UTF-8, and what a
@@ -190,13 +202,26 @@ void rec_metric_write_identity(struct mon_out *out, const struct tele_identity *
 	rec_metric_write_label(out, "label", identity->label[0] ? identity->label : identity->comm);
 }
 
-// Whether the name says all: else the field's own is a label.
-static bool is_named_whole(const struct tele_field *field)
+// Whether the name says all: else the field's own is a label. A program's own
+// fields may differ in nothing but an end that was cut or added.
+static bool is_named_whole(const struct tele_field *field, const struct rec_metric *metric)
 {
-	for (const char *at = field->name; *at; at++)
-		if (!is_plain(*at))
-			return false;
-	return strlen(field->name) + strlen(field->section) < REC_METRIC_NAME_MAX - 48;
+	char name[REC_METRIC_NAME_MAX];
+	int len = snprintf(name, sizeof(name), "rollcall_%s_%s", field->section, field->name);
+	return field->builtin >= 0 || (len < (int)sizeof(name) && strcmp(name, metric->name) == 0);
+}
+
+// The label that says which one of a section it is: the section's name, where a
+// label can have it.
+static const char *label_of(const struct tele_field *field)
+{
+	static const char *const taken[] = {"pid", "start_id", "label", "field", "value"};
+	bool is_label = *field->section && *field->section != '_' && !(*field->section >= '0' && *field->section <= '9');
+	for (const char *at = field->section; *at; at++)
+		is_label &= is_plain(*at);
+	for (size_t i = 0; i < TELE_ARRAY_LEN(taken); i++)
+		is_label &= strcmp(field->section, taken[i]) != 0;
+	return is_label ? field->section : "number";
 }
 
 void rec_metric_write_series(struct mon_out *out, const struct rec_metric *metric, const char *identity,
@@ -206,15 +231,10 @@ void rec_metric_write_series(struct mon_out *out, const struct rec_metric *metri
 	mon_out_format(out, "%s%s{", metric->name, suffix_of(metric));
 	mon_out_text(out, identity);
 	if (field && field->instance != TELE_NO_INSTANCE) {
-		char section[64];
-		bool is_label = true;
-		for (const char *at = field->section; *at; at++)
-			is_label &= is_plain(*at);
-		snprintf(section, sizeof(section), "%s", is_label && *field->section ? field->section : "number");
 		snprintf(number, sizeof(number), "%u", field->instance);
-		rec_metric_write_label(out, section, number);
+		rec_metric_write_label(out, label_of(field), number);
 	}
-	if (field && !is_named_whole(field))
+	if (field && !is_named_whole(field, metric))
 		rec_metric_write_label(out, "field", field->name);
 	if (metric->type == REC_METRIC_INFO)
 		rec_metric_write_label(out, "value", text ? text : "");

@@ -41,6 +41,11 @@ bool rec_metric_of_field(const struct tele_field *field, struct rec_metric *ret_
 // false past the last; balanced comes after them, named here too.
 bool rec_metric_of_derived(size_t index, struct rec_metric *ret_metric);
 
+// Whether `wanted` belongs to the family of `known`. Where only the name is the
+// same (two gauges of a program that differ in spelling), `wanted` is renamed,
+// and to be held against the families behind `known`.
+bool rec_metric_is_of(const struct rec_metric *known, struct rec_metric *wanted);
+
 // HELP, TYPE and, of OpenMetrics, UNIT.
 void rec_metric_write_head(struct mon_out *out, const struct rec_metric *metric, enum rec_metric_syntax syntax);
 

@@ -81,6 +81,34 @@ static const struct rec_metric verdict_metrics[VERDICT_METRICS] = {
 	[VERDICT_SHARE] = {"rollcall_verdict_share_ratio", REC_METRIC_GAUGE, "", "Part of the growth of the whole that a class explains", false, false, false},
 };
 
+enum { OWN_BUILD, OWN_SHOWN, OWN_LEFT_OUT, OWN_UNREADABLE, OWN_METRICS };
+
+static const struct rec_metric own_metrics[OWN_METRICS] = {
+	[OWN_BUILD] = {"rollcall_build", REC_METRIC_INFO, "", "Version of the rollcall that serves this", false, false, false},
+	[OWN_SHOWN] = {"rollcall_processes", REC_METRIC_GAUGE, "", "Processes on this page", false, false, false},
+	[OWN_LEFT_OUT] = {"rollcall_processes_left_out", REC_METRIC_GAUGE, "", "Processes beyond the most that a page shows", false, false, false},
+	[OWN_UNREADABLE] = {"rollcall_unreadable_segments", REC_METRIC_GAUGE, "", "Segments that could not be read", false, false, false},
+};
+
+// Whether a metric of a field would be taken for one of those that are none.
+static bool is_own_name(const char *name)
+{
+	struct rec_metric derived;
+	for (size_t i = 0; i < OWN_METRICS; i++)
+		if (strcmp(name, own_metrics[i].name) == 0)
+			return true;
+	for (size_t i = 0; i < PROCESS_METRICS; i++)
+		if (strcmp(name, process_metrics[i].name) == 0)
+			return true;
+	for (size_t i = 0; i < VERDICT_METRICS; i++)
+		if (strcmp(name, verdict_metrics[i].name) == 0)
+			return true;
+	for (size_t i = 0; rec_metric_of_derived(i, &derived); i++)
+		if (strcmp(name, derived.name) == 0)
+			return true;
+	return false;
+}
+
 static double verdict_value(const struct analysis_verdict *verdict, unsigned number)
 {
 	double known = verdict->growth.shape == ANALYSIS_NOT_ENOUGH_DATA ? NAN : 0;
@@ -176,15 +204,9 @@ static bool grow(struct page *page, void **items, uint32_t n_items, uint32_t *ca
 static uint32_t family_of(struct page *page, const struct rec_metric *metric)
 {
 	struct rec_metric wanted = *metric;
-	for (uint32_t i = 0; i < page->n_families; i++) {
-		const struct rec_metric *known = &page->families[i].metric;
-		if (strcmp(known->name, wanted.name) != 0)
-			continue;
-		if (known->type == wanted.type && known->is_ns == wanted.is_ns && known->is_time == wanted.is_time)
+	for (uint32_t i = 0; i < page->n_families; i++)
+		if (rec_metric_is_of(&page->families[i].metric, &wanted))
 			return i;
-		snprintf(wanted.name, sizeof(wanted.name), "%.*s_other", REC_METRIC_NAME_MAX - 8, metric->name);
-		wanted.unit = "";
-	}
 	void *families = page->families;
 	if (!grow(page, &families, page->n_families, &page->families_capacity, sizeof(page->families[0])))
 		return NONE;
@@ -211,6 +233,10 @@ static uint32_t family_of_field(struct page *page, const struct tele_field *fiel
 		return *known;
 	if (!rec_metric_of_field(field, &metric))
 		return NONE;
+	if (field->builtin < 0 && is_own_name(metric.name)) {
+		struct rec_metric plain = metric;
+		snprintf(metric.name, sizeof(metric.name), "rollcall_field_%.120s", plain.name + strlen("rollcall_"));
+	}
 	uint32_t family = family_of(page, &metric);
 	if (known)
 		*known = family;
@@ -394,18 +420,14 @@ static void write_families(struct page *page)
 // What the page tells of itself.
 static void write_own(struct page *page, const struct mon_model *model)
 {
-	static const struct rec_metric build = {"rollcall_build", REC_METRIC_INFO, "", "Version of the rollcall that serves this", false, false, false};
-	static const struct rec_metric shown = {"rollcall_processes", REC_METRIC_GAUGE, "", "Processes on this page", false, false, false};
-	static const struct rec_metric left_out = {"rollcall_processes_left_out", REC_METRIC_GAUGE, "", "Processes beyond the most that a page shows", false, false, false};
-	static const struct rec_metric unreadable = {"rollcall_unreadable_segments", REC_METRIC_GAUGE, "", "Segments that could not be read", false, false, false};
 	enum rec_metric_syntax syntax = page->options->syntax;
-	rec_metric_write_head(page->out, &build, syntax);
+	rec_metric_write_head(page->out, &own_metrics[OWN_BUILD], syntax);
 	mon_out_format(page->out, "rollcall_build_info{version=\"%s\"} 1\n", ROLLCALL_VERSION);
-	rec_metric_write_head(page->out, &shown, syntax);
+	rec_metric_write_head(page->out, &own_metrics[OWN_SHOWN], syntax);
 	mon_out_format(page->out, "rollcall_processes %u\n", page->n_processes);
-	rec_metric_write_head(page->out, &left_out, syntax);
+	rec_metric_write_head(page->out, &own_metrics[OWN_LEFT_OUT], syntax);
 	mon_out_format(page->out, "rollcall_processes_left_out %u\n", page->n_left_out);
-	rec_metric_write_head(page->out, &unreadable, syntax);
+	rec_metric_write_head(page->out, &own_metrics[OWN_UNREADABLE], syntax);
 	mon_out_format(page->out, "rollcall_unreadable_segments %u\n", model->n_unreadable);
 }
 
