@@ -104,33 +104,41 @@ static void put_band(const struct chart *chart)
 	mon_out_text(chart->out, has_path ? "\"/>" : "");
 }
 
+// A flat stretch is one line, drawn once its end is known.
+static void end_flat(const struct chart *chart, long from_x, long *to_x)
+{
+	if (*to_x > from_x)
+		mon_out_format(chart->out, "H%ld", *to_x);
+	*to_x = -1;
+}
+
 static void put_line(const struct chart *chart)
 {
 	uint32_t n_each = points_each(chart), n = (chart->process->series->n_buckets + n_each - 1) / n_each;
-	long last_x = 0, last_y = 0, skipped_x = -1;
+	long last_x = 0, last_y = 0, flat_x = -1;
 	bool is_on = false, has_path = false;
 	for (uint32_t i = 0; i < n; i++) {
 		struct point point;
 		if (!get_point(chart, i, n_each, &point)) {
+			end_flat(chart, last_x, &flat_x);
 			is_on = false;
 			continue;
 		}
 		long x = lround(point.x), y = lround(y_of(chart, (double)point.range.last));
 		bool is_move = !is_on || point.has_gap;
-		if (!is_move && y == last_y && i + 1 < n) {
-			skipped_x = x;
+		if (!is_move && y == last_y) {
+			flat_x = x;
 			continue;
 		}
 		if (!has_path)
 			mon_out_text(chart->out, "<path class=\"line\" d=\"");
-		if (!is_move && skipped_x >= 0 && skipped_x != last_x)
-			mon_out_format(chart->out, "H%ld", skipped_x);
+		end_flat(chart, last_x, &flat_x);
 		mon_out_format(chart->out, is_move ? "M%ld %ldh1" : "L%ld %ld", x, y);
-		skipped_x = -1;
 		last_x = x;
 		last_y = y;
 		is_on = has_path = true;
 	}
+	end_flat(chart, last_x, &flat_x);
 	if (has_path)
 		mon_out_text(chart->out, "\"/>");
 }
