@@ -4,10 +4,10 @@
 // The verb `export`: what to take of a trace, and how to write it.
 
 #include "commands.h"
+#include "draft.h"
 #include "text.h"
 
 #include "../recorder/export.h"
-#include "../recorder/outfile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -96,26 +96,6 @@ static int parse_place(const struct cli_call *call, enum cli_option_id option, s
 	return mon_at_parse(call->values[option], at, &error) < 0 ? cli_fail(call, CLI_USAGE, "%s", error.text) : CLI_OK;
 }
 
-// Half an export is litter. Everything here may be called in a handler.
-static void end_by_signal(int number)
-{
-	const char *draft = rec_outfile_draft();
-	if (draft)
-		unlink(draft);
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
-static void catch_signals(void)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	for (size_t i = 0; i < TELE_ARRAY_LEN(numbers); i++)
-		if (signal(numbers[i], end_by_signal) == SIG_IGN)
-			signal(numbers[i], SIG_IGN);
-}
-
 static void show(void *context, const struct rec_export_progress *now)
 {
 	struct progress *progress = context;
@@ -156,7 +136,7 @@ int cli_export(const struct cli_call *call)
 		return cli_fail(call, CLI_USAGE, "a trace is not for a terminal; say -o FILE");
 	if (!call->values[CLI_export_quiet] && isatty(STDERR_FILENO) && !(is_stdout && isatty(STDOUT_FILENO)))
 		options.progress = show;
-	catch_signals();
+	cli_leave_no_draft();
 	options.input = call->operands[0];
 	int failed = rec_export(&options, &result, &error);
 	if (progress.is_shown) {

@@ -5,12 +5,12 @@
 // asks for is exit status 2, like a wrong word on the command line.
 
 #include "commands.h"
+#include "draft.h"
 #include "text.h"
 
 #include "../recorder/import.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "../libtelemetry/banned.h"
@@ -72,8 +72,7 @@ int cli_import(const struct cli_call *call)
 		return CLI_USAGE;
 	if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cli_fail(call, CLI_USAGE, "a trace is not for a terminal; redirect standard output");
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	cli_leave_no_draft();
 	options.input = call->operands[0];
 	int failed = rec_import(&options, &result, &error);
 	if (failed == TELE_ESYNTAX)

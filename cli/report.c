@@ -5,17 +5,16 @@
 // reading at its end.
 
 #include "commands.h"
+#include "draft.h"
 #include "limits.h"
 #include "text.h"
 
 #include "../monitor/monitor.h"
 #include "../recorder/html.h"
+#include "../recorder/outfile.h"
 #include "../recorder/report.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "../libtelemetry/banned.h"
 
@@ -50,38 +49,19 @@ static int print(const struct cli_call *call, int result, struct mon_out *out,
 
 // Writes the page. What cannot be written whole is not left behind.
 static int write_page(const struct cli_call *call, const char *path, int result, struct mon_out *out,
-		      const struct tele_error *error)
+		      struct tele_error *error)
 {
-	int status = CLI_OK;
+	struct rec_outfile file;
 	if (result < 0 || strcmp(path, "-") == 0)
 		return print(call, result, out, error);
-	struct stat before;
-	bool is_new = lstat(path, &before) != 0;
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644);
-	int failed = fd < 0 ? errno : 0;
-	for (size_t done = 0; !failed && done < out->n_bytes;) {
-		ssize_t n = write(fd, out->bytes + done, out->n_bytes - done);
-		if (n > 0)
-			done += (size_t)n;
-		else if (n < 0 && errno != EINTR)
-			failed = errno;
+	cli_leave_no_draft();
+	result = rec_outfile_open(&file, path, call->operands[0], true, error);
+	if (result == 0) {
+		rec_outfile_put(&file, out->bytes, out->n_bytes);
+		result = rec_outfile_close(&file, true, error);
 	}
-	if (fd >= 0 && close(fd) != 0 && !failed)
-		failed = errno;
-	if (failed && fd >= 0 && is_new)
-		unlink(path);
-	if (failed)
-		status = cli_fail(call, CLI_FAILED, "cannot write %s: %s; choose another file with room and permission", path,
-				  tele_strerror(-failed));
 	mon_out_fini(out);
-	return status;
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat left, right;
-	return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
-	       left.st_ino == right.st_ino;
+	return result < 0 ? cli_fail_with(call, error, "choose another file with room and permission") : CLI_OK;
 }
 
 int cli_report(const struct cli_call *call)
@@ -98,8 +78,6 @@ int cli_report(const struct cli_call *call)
 	const char *page = call->values[CLI_report_html];
 	if (page && call->values[CLI_report_json])
 		return cli_fail(call, CLI_USAGE, "--json and --html exclude each other; say one of them");
-	if (page && is_same_file(page, call->operands[0]))
-		return cli_fail(call, CLI_USAGE, "%s is the trace itself; name another file for the page", page);
 	if (page)
 		return write_page(call, page, rec_html(&options, &out, &error), &out, &error);
 	int result = call->values[CLI_report_json] ? mon_replay_json(&json, &out, &error)

@@ -4,6 +4,7 @@
 // The verb `verify`: 0 whole, 1 damaged, 2 neither a trace nor a segment.
 
 #include "commands.h"
+#include "draft.h"
 #include "text.h"
 
 #include "../monitor/monitor.h"
@@ -49,6 +50,7 @@ int cli_verify(const struct cli_call *call)
 		return cli_fail(call, CLI_USAGE, "--force replaces the OUT of --repair; say --repair OUT");
 	if (options.repair && strcmp(options.repair, "-") == 0)
 		return cli_fail(call, CLI_USAGE, "standard output is the verdict's; name a file to repair into");
+	cli_leave_no_draft();
 	int result = rec_verify(&options, &out, &error);
 	int status;
 	if (result < 0) {

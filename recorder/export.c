@@ -205,11 +205,16 @@ static void note_place(struct rec_exported *process, const struct tele_record *r
 #undef VALUE
 }
 
+// A trace's times are rounded to 1,024 ns, the first one too: what is said to be
+// at 3 s may have come to lie just before it.
+#define TIME_ROUNDING_NS 2048
+
 static bool is_reached(const struct rec_exported *process, const struct mon_at *at, uint64_t at_ns)
 {
 	if (at->is_candidate)
 		return process->n_ended >= at->candidate;
-	return at_ns >= process->origin_at_ns && at_ns - process->origin_at_ns >= at->offset_ns;
+	return at_ns >= process->origin_at_ns &&
+	       at_ns - process->origin_at_ns + TIME_ROUNDING_NS >= at->offset_ns;
 }
 
 static bool is_past(const struct rec_exported *process, const struct mon_at *at, uint64_t at_ns)
@@ -232,21 +237,38 @@ static bool is_inside(const struct rec_exporter *exporter, struct rec_exported *
 	return process->has_begun && !(to && is_past(process, to, at_ns));
 }
 
-// Whether a row is one of those to keep. Rows of candidates always are.
+// Whether a row is one of those to keep. The first and rows of candidates are.
 static bool is_kept(const struct rec_exporter *exporter, struct rec_exported *process, uint64_t at_ns)
 {
 	const struct rec_export_options *options = exporter->options;
 	bool is_boundary = process->is_boundary;
 	process->is_boundary = false;
 	process->n_passed++;
-	bool is_due = (options->every_rows <= 1 || process->n_passed >= options->every_rows) && at_ns >= process->next_at_ns;
-	if (!is_boundary && !is_due && process->is_known)
-		return false;
+	bool is_due = !process->has_rows ||
+		      (process->n_passed >= options->every_rows && at_ns >= process->next_at_ns);
 	if (is_due)
 		process->n_passed = 0;
 	if (is_due && options->every_ns)
 		process->next_at_ns = (at_ns / options->every_ns + 1) * options->every_ns;
-	return true;
+	process->has_rows |= is_due || is_boundary;
+	return is_due || is_boundary;
+}
+
+// Remembers a row that is not kept, which may turn out to be the last.
+static int skip(struct rec_exported *process, const struct tele_record *record, uint64_t at_ns, struct tele_error *ret_error)
+{
+	if (record->n_fields > process->skipped_capacity) {
+		uint64_t *grown = realloc(process->skipped, record->n_fields * sizeof(*grown));
+		if (!grown)
+			return tele_fail(ret_error, -ENOMEM, "out of memory for a row");
+		process->skipped = grown;
+		process->skipped_capacity = record->n_fields;
+	}
+	memcpy(process->skipped, record->row, record->n_fields * sizeof(*record->row));
+	process->n_skipped = record->n_fields;
+	process->skipped_seq = record->seq;
+	process->skipped_at_ns = at_ns;
+	return 0;
 }
 
 // ---- The pass -----------------------------------------------------------------------
@@ -261,6 +283,37 @@ static int tell_process(struct rec_exporter *exporter, struct rec_exported *proc
 	int result = exporter->format->process(exporter, process, ret_error);
 	process->is_known = true;
 	return result;
+}
+
+static int tell_record(struct rec_exporter *exporter, struct rec_exported *process, const struct tele_record *record,
+		       uint64_t at_ns, struct tele_error *ret_error)
+{
+	int result = tell_process(exporter, process, ret_error);
+	if (result < 0)
+		return result;
+	process->last_at_ns = at_ns;
+	if (record->kind == TELE_RECORD_ROW) {
+		exporter->n_rows += !process->instance->identity.is_observer;
+		return exporter->format->row(exporter, process, record, at_ns, ret_error);
+	}
+	process->is_boundary |= record->event.type == TELE_EVENT_CANDIDATE_BEGIN ||
+				record->event.type == TELE_EVENT_CANDIDATE_END;
+	return exporter->format->event(exporter, process, &record->event, at_ns, ret_error);
+}
+
+// The last row of a process stays, as in a thinned recording.
+static int tell_skipped(struct rec_exporter *exporter, struct rec_exported *process, struct tele_error *ret_error)
+{
+	const struct tele_record last = {
+		.kind = TELE_RECORD_ROW,
+		.seq = process->skipped_seq,
+		.row = process->skipped,
+		.n_fields = process->n_skipped,
+	};
+	if (!process->n_skipped)
+		return 0;
+	process->n_skipped = 0;
+	return tell_record(exporter, process, &last, process->skipped_at_ns, ret_error);
 }
 
 static int take_record(struct rec_exporter *exporter, const struct tele_record *record, struct tele_error *ret_error)
@@ -284,18 +337,12 @@ static int take_record(struct rec_exporter *exporter, const struct tele_record *
 		return 0;
 	at_ns = tele_max_u64(at_ns, tele_max_u64(process->last_at_ns, process->origin_at_ns));
 	if (record->kind == TELE_RECORD_ROW && !is_kept(exporter, process, at_ns))
-		return 0;
-	int result = tell_process(exporter, process, ret_error);
-	if (result < 0)
-		return result;
-	process->last_at_ns = at_ns;
-	if (record->kind == TELE_RECORD_ROW) {
-		exporter->n_rows += !is_observer;
-		return exporter->format->row(exporter, process, record, at_ns, ret_error);
-	}
-	process->is_boundary |= record->event.type == TELE_EVENT_CANDIDATE_BEGIN ||
-				record->event.type == TELE_EVENT_CANDIDATE_END;
-	return exporter->format->event(exporter, process, &record->event, at_ns, ret_error);
+		return skip(process, record, at_ns, ret_error);
+	int result = 0;
+	if (record->kind == TELE_RECORD_EVENT && record->event.type == TELE_EVENT_STATE)
+		result = tell_skipped(exporter, process, ret_error);
+	process->n_skipped = 0;
+	return result < 0 ? result : tell_record(exporter, process, record, at_ns, ret_error);
 }
 
 void rec_export_tell_progress(const struct rec_exporter *exporter)
@@ -359,6 +406,8 @@ static int export(struct rec_exporter *exporter, struct tele_error *ret_error)
 		result = exporter->format->begin(exporter, ret_error);
 	if (result == 0)
 		result = pass(exporter, ret_error);
+	for (uint32_t i = 0; i < exporter->n_processes && result == 0; i++)
+		result = tell_skipped(exporter, exporter->processes[i], ret_error);
 	if (result == 0)
 		result = check_result(exporter, is_pipe, ret_error);
 	if (result == 0)
@@ -398,7 +447,7 @@ int rec_export(const struct rec_export_options *options, struct rec_export_resul
 	if (result < 0)
 		return result;
 	if (!exporter.format->has_own_output)
-		result = rec_outfile_open(&exporter.out, options->output, options->replace, ret_error);
+		result = rec_outfile_open(&exporter.out, options->output, options->input, options->replace, ret_error);
 	if (result == 0)
 		result = export(&exporter, ret_error);
 	// A format of its own output puts it in its place only when all is well.
@@ -413,6 +462,7 @@ int rec_export(const struct rec_export_options *options, struct rec_export_resul
 		fill_result(&exporter, ret_result);
 	for (uint32_t i = 0; i < exporter.n_processes; i++) {
 		free(exporter.processes[i]->has_field);
+		free(exporter.processes[i]->skipped);
 		free(exporter.processes[i]);
 	}
 	free(exporter.processes);

@@ -30,6 +30,13 @@ struct rec_exported {
 	bool is_boundary; // the next row belongs to a candidate's event
 	uint64_t n_passed; // rows since the last that was taken
 	uint64_t next_at_ns;
+	bool has_rows; // at least one was taken
+	// The row that was passed over last, n_skipped fields, at skipped_at_ns: the
+	// last of all, or before the process ends, is kept. 0: none, or another
+	// event came after it.
+	uint64_t *skipped;
+	uint32_t n_skipped, skipped_capacity;
+	uint64_t skipped_seq, skipped_at_ns;
 	uint64_t last_at_ns; // of what was taken; times never fall
 	uint64_t wall_offset_ns; // wall clock minus monotonic, as at its first row
 	bool has_wall;

@@ -12,8 +12,6 @@
 #include "../libtelemetry/strings.h"
 
 #include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../libtelemetry/banned.h"
 
@@ -34,7 +32,7 @@ struct gathered {
 
 struct cut {
 	struct tele_trace_writer *writer;
-	char *draft; // NULL: written in place
+	struct rec_draft draft; // what it writes
 	uint32_t n_open;
 	struct gathered *spare; // of a block that was written, or NULL
 	void *scratch;
@@ -78,25 +76,12 @@ static void free_gathered(struct gathered *block)
 
 static int begin(struct rec_exporter *exporter, struct tele_error *ret_error)
 {
-	const char *path = exporter->options->output;
-	struct stat status;
+	const struct rec_export_options *options = exporter->options;
 	struct cut *cut = exporter->own = calloc(1, sizeof(*cut));
 	if (!cut)
 		return tele_fail(ret_error, -ENOMEM, "out of memory");
-	bool is_stdout = strcmp(path, "-") == 0;
-	bool is_there = !is_stdout && stat(path, &status) == 0;
-	if (is_there && S_ISREG(status.st_mode) && !exporter->options->replace)
-		return tele_fail(ret_error, -EEXIST, "%s: %s", path, tele_strerror(-EEXIST));
-	if (is_stdout || (is_there && !S_ISREG(status.st_mode)))
-		return tele_trace_create(path, false, &cut->writer, ret_error);
-	if (asprintf(&cut->draft, "%s.%ld.part", path, (long)getpid()) < 0) {
-		cut->draft = NULL;
-		return tele_fail(ret_error, -ENOMEM, "out of memory");
-	}
-	int result = tele_trace_create(cut->draft, true, &cut->writer, ret_error);
-	if (result == 0)
-		rec_outfile_note_draft(cut->draft);
-	return result;
+	int result = rec_draft_open(&cut->draft, options->output, options->input, options->replace, ret_error);
+	return result < 0 ? result : tele_trace_create(cut->draft.written, cut->draft.name, &cut->writer, ret_error);
 }
 
 static void fini(struct rec_exporter *exporter)
@@ -105,11 +90,7 @@ static void fini(struct rec_exporter *exporter)
 	if (!cut)
 		return;
 	(void)tele_trace_finish(cut->writer, NULL);
-	if (cut->draft) {
-		unlink(cut->draft);
-		rec_outfile_note_draft(NULL);
-	}
-	free(cut->draft);
+	rec_draft_drop(&cut->draft);
 	free(cut->scratch);
 	free(cut->block);
 	free_gathered(cut->spare);
@@ -354,18 +335,6 @@ static int take_gap(struct rec_exporter *exporter, struct rec_exported *process,
 	return result;
 }
 
-static int put_in_place(struct rec_exporter *exporter, struct tele_error *ret_error)
-{
-	struct cut *cut = exporter->own;
-	const char *path = exporter->options->output;
-	if (!cut->draft)
-		return 0;
-	int failed = exporter->options->replace ? rename(cut->draft, path) : link(cut->draft, path);
-	if (failed && !exporter->options->replace && (errno == EPERM || errno == EOPNOTSUPP))
-		failed = rename(cut->draft, path);
-	return failed ? tele_fail(ret_error, -errno, "%s: %s", path, tele_strerror(-errno)) : 0;
-}
-
 static int end(struct rec_exporter *exporter, struct tele_error *ret_error)
 {
 	struct cut *cut = exporter->own;
@@ -378,7 +347,7 @@ static int end(struct rec_exporter *exporter, struct tele_error *ret_error)
 	cut->writer = NULL;
 	exporter->written_bytes = tele_trace_written_bytes(writer);
 	result = tele_trace_finish(writer, ret_error);
-	return result < 0 ? result : put_in_place(exporter, ret_error);
+	return result < 0 ? result : rec_draft_place(&cut->draft, ret_error);
 }
 
 const struct rec_format rec_format_trace = {

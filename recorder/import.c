@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// The trace is made beside its place and put there when it is whole, so that a
-// bad line leaves nothing behind and an old trace untouched. What cannot be
-// renamed into place (standard output, a device) gets a copy.
+// The trace is a draft until it is whole, so that a bad line leaves nothing
+// behind and an old trace untouched. What cannot be renamed into place (standard
+// output, a device) gets a copy.
 
 #include "import.h"
 
+#include "draft.h"
 #include "import_formats.h"
 
 #include <errno.h>
@@ -61,10 +62,10 @@ int rec_import_stream(int fd, const char *label, enum rec_import_format format,
 
 // ---- Where it goes ----------------------------------------------------------------
 
+// What cannot be a draft beside its place is made in a temporary file.
 struct target {
-	const char *path;
-	bool is_copied; // cannot be renamed into place
-	char *draft;	// where the trace is made
+	struct rec_draft draft;
+	char *temporary;
 };
 
 static int fail_path(struct tele_error *ret_error, int code, const char *path)
@@ -72,34 +73,42 @@ static int fail_path(struct tele_error *ret_error, int code, const char *path)
 	return tele_fail(ret_error, code, "%s: %s", path, tele_strerror(code));
 }
 
-static int draft_open(struct target *target, const char *path, bool replace, struct tele_trace_writer **ret_writer,
-		      struct tele_error *ret_error)
+static int make_temporary(struct target *target, struct tele_error *ret_error)
 {
-	struct stat status;
-	bool is_stdout = strcmp(path, "-") == 0;
-	bool is_there = !is_stdout && stat(path, &status) == 0;
 	const char *directory = getenv("TMPDIR");
-	*target = (struct target){.path = path, .is_copied = is_stdout || (is_there && !S_ISREG(status.st_mode))};
-	if (is_there && S_ISDIR(status.st_mode))
-		return fail_path(ret_error, -EISDIR, path);
-	if (is_there && S_ISREG(status.st_mode) && !replace)
-		return fail_path(ret_error, -EEXIST, path);
-	int len = target->is_copied
-			  ? asprintf(&target->draft, "%s/rollcall-import-XXXXXX", directory && *directory ? directory : "/tmp")
-			  : asprintf(&target->draft, "%s.XXXXXX", path);
-	if (len < 0) {
-		target->draft = NULL;
-		return fail_path(ret_error, -ENOMEM, path);
+	if (asprintf(&target->temporary, "%s/rollcall-import-XXXXXX", directory && *directory ? directory : "/tmp") < 0) {
+		target->temporary = NULL;
+		return fail_path(ret_error, -ENOMEM, "a temporary file");
 	}
-	int fd = mkostemp(target->draft, O_CLOEXEC);
+	int fd = mkostemp(target->temporary, O_CLOEXEC);
 	if (fd < 0) {
 		int code = -errno;
-		free(target->draft);
-		target->draft = NULL;
-		return fail_path(ret_error, code, target->is_copied ? "a temporary file" : path);
+		free(target->temporary);
+		target->temporary = NULL;
+		return fail_path(ret_error, code, "a temporary file");
 	}
 	close(fd);
-	return tele_trace_create(target->draft, true, ret_writer, ret_error);
+	return 0;
+}
+
+static int target_open(struct target *target, const struct rec_import_options *options,
+		       struct tele_trace_writer **ret_writer, struct tele_error *ret_error)
+{
+	target->temporary = NULL;
+	int failed = rec_draft_open(&target->draft, options->output, options->input, options->replace, ret_error);
+	if (!failed && !target->draft.name)
+		failed = make_temporary(target, ret_error);
+	return failed ? failed
+		      : tele_trace_create(target->temporary ? target->temporary : target->draft.name, true,
+					  ret_writer, ret_error);
+}
+
+static void target_drop(struct target *target)
+{
+	rec_draft_drop(&target->draft);
+	if (target->temporary)
+		unlink(target->temporary);
+	free(target->temporary);
 }
 
 static int write_all(int fd, const char *bytes, size_t n_bytes)
@@ -119,9 +128,10 @@ static int write_all(int fd, const char *bytes, size_t n_bytes)
 static int copy(const struct target *target, struct tele_error *ret_error)
 {
 	char buffer[1 << 16];
-	bool is_stdout = strcmp(target->path, "-") == 0;
-	int from = open(target->draft, O_RDONLY | O_CLOEXEC);
-	int to = is_stdout ? STDOUT_FILENO : open(target->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	const char *path = target->draft.path;
+	bool is_stdout = strcmp(path, "-") == 0;
+	int from = open(target->temporary, O_RDONLY | O_CLOEXEC);
+	int to = is_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	int result = from < 0 || to < 0 ? -errno : 0;
 	while (result == 0) {
 		ssize_t n = read(from, buffer, sizeof(buffer));
@@ -137,20 +147,7 @@ static int copy(const struct target *target, struct tele_error *ret_error)
 		close(from);
 	if (to >= 0 && !is_stdout && close(to) < 0 && result == 0)
 		result = -errno;
-	return result < 0 ? fail_path(ret_error, result, is_stdout ? "standard output" : target->path) : 0;
-}
-
-// Puts the trace where it shall be. An output that came into being meanwhile is
-// left alone, unless it may be replaced.
-static int put_in_place(const struct target *target, bool replace, struct tele_error *ret_error)
-{
-	if (target->is_copied)
-		return copy(target, ret_error);
-	int failed = replace ? rename(target->draft, target->path) : link(target->draft, target->path);
-	// Some file systems have no links.
-	if (failed && !replace && (errno == EPERM || errno == EOPNOTSUPP))
-		failed = rename(target->draft, target->path);
-	return failed ? fail_path(ret_error, -errno, target->path) : 0;
+	return result < 0 ? fail_path(ret_error, result, is_stdout ? "standard output" : path) : 0;
 }
 
 int rec_import(const struct rec_import_options *options, struct rec_import_result *ret_result,
@@ -168,7 +165,7 @@ int rec_import(const struct rec_import_options *options, struct rec_import_resul
 		close(fd);
 		return fail_path(ret_error, -EISDIR, options->input);
 	}
-	int result = draft_open(&target, options->output, options->replace, &writer, ret_error);
+	int result = target_open(&target, options, &writer, ret_error);
 	if (result == 0)
 		result = rec_import_stream(fd, is_stdin ? "stdin" : base_name(options->input), options->format, writer,
 					   ret_result, ret_error);
@@ -177,10 +174,8 @@ int rec_import(const struct rec_import_options *options, struct rec_import_resul
 		result = result < 0 ? result : finished;
 	}
 	if (result == 0)
-		result = put_in_place(&target, options->replace, ret_error);
-	if (target.draft)
-		unlink(target.draft);
-	free(target.draft);
+		result = target.temporary ? copy(&target, ret_error) : rec_draft_place(&target.draft, ret_error);
+	target_drop(&target);
 	if (!is_stdin)
 		close(fd);
 	return result;

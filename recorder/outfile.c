@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// Bytes are gathered and written 64 KiB at a time. A file is made as a draft
-// beside its place and linked or renamed there at the end, so that a full disk
-// or a damaged input never leaves half an export under the name that was asked
-// for, nor takes away the one that was there.
+// Bytes are gathered and written 64 KiB at a time, a file's to its draft.
 
 #include "outfile.h"
 
@@ -18,21 +15,9 @@
 
 #define BUFFER_BYTES (64u << 10)
 
-static const char *volatile draft_now;
-
-const char *rec_outfile_draft(void)
-{
-	return draft_now;
-}
-
-void rec_outfile_note_draft(const char *path)
-{
-	draft_now = path;
-}
-
 static const char *name_of(const struct rec_outfile *file)
 {
-	return strcmp(file->path, "-") == 0 ? "standard output" : file->path;
+	return strcmp(file->draft.path, "-") == 0 ? "standard output" : file->draft.path;
 }
 
 static int fail(const struct rec_outfile *file, int code, struct tele_error *ret_error)
@@ -42,41 +27,27 @@ static int fail(const struct rec_outfile *file, int code, struct tele_error *ret
 
 int rec_outfile_open_fd(struct rec_outfile *file, int fd, const char *path, struct tele_error *ret_error)
 {
-	*file = (struct rec_outfile){.fd = fd, .path = path, .bytes = malloc(BUFFER_BYTES)};
+	*file = (struct rec_outfile){.fd = fd, .draft.path = path, .bytes = malloc(BUFFER_BYTES)};
 	return file->bytes ? 0 : fail(file, -ENOMEM, ret_error);
 }
 
-int rec_outfile_open(struct rec_outfile *file, const char *path, bool replace, struct tele_error *ret_error)
+int rec_outfile_open(struct rec_outfile *file, const char *path, const char *input, bool replace,
+		     struct tele_error *ret_error)
 {
-	struct stat status;
 	if (rec_outfile_open_fd(file, STDOUT_FILENO, path, ret_error) < 0)
 		return -ENOMEM;
-	file->replace = replace;
-	if (strcmp(path, "-") == 0)
-		return 0;
-	bool is_there = stat(path, &status) == 0;
-	int failed = 0;
-	if (is_there && S_ISDIR(status.st_mode))
-		failed = -EISDIR;
-	else if (is_there && S_ISREG(status.st_mode) && !replace)
-		failed = -EEXIST;
-	else if (is_there && !S_ISREG(status.st_mode))
-		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	else if (asprintf(&file->draft, "%s.XXXXXX", path) >= 0)
-		file->fd = mkostemp(file->draft, O_CLOEXEC);
-	else
-		failed = -ENOMEM;
-	if (!failed && file->fd < 0)
-		failed = -errno;
-	if (!failed && file->draft) {
-		rec_outfile_note_draft(file->draft);
+	int failed = rec_draft_open(&file->draft, path, input, replace, ret_error);
+	if (!failed && strcmp(path, "-") != 0) {
+		file->fd = open(file->draft.written, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		failed = file->fd < 0 ? fail(file, -errno, ret_error) : 0;
+	}
+	if (!failed && file->draft.name) {
 		mode_t mask = umask(0);
 		umask(mask);
 		(void)fchmod(file->fd, 0666 & ~mask);
 	}
 	if (failed) {
-		fail(file, failed, ret_error);
-		free(file->draft);
+		rec_draft_drop(&file->draft);
 		free(file->bytes);
 		*file = (struct rec_outfile){.fd = -1};
 	}
@@ -184,31 +155,17 @@ int rec_outfile_flush(struct rec_outfile *file, struct tele_error *ret_error)
 	return rec_outfile_status(file, ret_error);
 }
 
-// A file that came into being meanwhile is left alone, unless it may be replaced.
-static int put_in_place(struct rec_outfile *file, struct tele_error *ret_error)
-{
-	int failed = file->replace ? rename(file->draft, file->path) : link(file->draft, file->path);
-	// Some file systems have no links.
-	if (failed && !file->replace && (errno == EPERM || errno == EOPNOTSUPP))
-		failed = rename(file->draft, file->path);
-	return failed ? fail(file, -errno, ret_error) : 0;
-}
-
 int rec_outfile_close(struct rec_outfile *file, bool is_good, struct tele_error *ret_error)
 {
 	if (file->fd < 0)
 		return 0;
 	int result = is_good ? rec_outfile_flush(file, ret_error) : 0;
-	bool is_ours = strcmp(file->path, "-") != 0;
+	bool is_ours = strcmp(file->draft.path, "-") != 0;
 	if (is_ours && close(file->fd) != 0 && errno != EINTR && result == 0 && is_good)
 		result = fail(file, -errno, ret_error);
-	if (file->draft && is_good && result == 0)
-		result = put_in_place(file, ret_error);
-	if (file->draft) {
-		unlink(file->draft);
-		rec_outfile_note_draft(NULL);
-	}
-	free(file->draft);
+	if (is_good && result == 0)
+		result = rec_draft_place(&file->draft, ret_error);
+	rec_draft_drop(&file->draft);
 	free(file->bytes);
 	*file = (struct rec_outfile){.fd = -1};
 	return result;

@@ -7,23 +7,24 @@
 #ifndef REC_OUTFILE_H
 #define REC_OUTFILE_H
 
+#include "draft.h"
+
 #include "../libtelemetry/base.h"
 #include "../libtelemetry/error.h"
 
 struct rec_outfile {
 	int fd;
-	const char *path;  // the caller's; "-": standard output
-	char *draft;	   // what is renamed to path; NULL: written in place
-	bool replace;
+	struct rec_draft draft;
 	char *bytes;
 	size_t n_bytes;
 	uint64_t written_bytes;
 	struct tele_error failure; // code 0: none
 };
 
-// Opens the output. A file must not exist, unless `replace`; it is made beside
-// its place. Devices and pipes are written to as they are. 0, -EEXIST, ...
-int rec_outfile_open(struct rec_outfile *file, const char *path, bool replace, struct tele_error *ret_error);
+// Opens the output, a file by way of a draft (draft.h). Devices, pipes and "-"
+// are written to as they are.
+int rec_outfile_open(struct rec_outfile *file, const char *path, const char *input, bool replace,
+		     struct tele_error *ret_error);
 
 // The same without a destination: what is put is written to a descriptor of the
 // caller's.
@@ -46,10 +47,5 @@ int rec_outfile_flush(struct rec_outfile *file, struct tele_error *ret_error);
 // Ends the output: with `is_good` the file comes to its place, else it is gone.
 // Returns 0 or an error, which is told only where none was before.
 int rec_outfile_close(struct rec_outfile *file, bool is_good, struct tele_error *ret_error);
-
-// The draft that is being made, or NULL: for a handler of the signal that ends
-// this process to unlink. One at a time; who makes one by other means notes it.
-const char *rec_outfile_draft(void);
-void rec_outfile_note_draft(const char *path);
 
 #endif

@@ -78,7 +78,7 @@ static int write_chunk(struct rec_spill *spill, uint64_t at, struct tele_error *
 	size_t done = 0;
 	while (done < sizeof(spill->chunk)) {
 		ssize_t n = pwrite(spill->fd, bytes + done, sizeof(spill->chunk) - done, (off_t)(at + done));
-		if (n <= 0 && errno == EINTR)
+		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return tele_fail(ret_error, n == 0 ? -ENOSPC : -errno, "a temporary file: %s; set TMPDIR to a folder with room",

@@ -9,6 +9,8 @@
 
 #include "verify.h"
 
+#include "draft.h"
+
 #include "../libtelemetry/trace_read.h"
 #include "../monitor/monitor.h"
 
@@ -16,7 +18,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../libtelemetry/banned.h"
@@ -34,6 +35,7 @@ struct walker {
 	struct tele_source *source; // the second reader
 	struct tele_trace *trace;   // behind it
 	struct tele_trace_writer *writer; // or NULL
+	struct rec_draft draft;		  // what it writes
 	struct tele_block block;
 	uint64_t number; // of blocks so far, damaged places not counted
 	uint64_t n_told, n_records;
@@ -342,13 +344,6 @@ static void conclude(const struct walker *walker)
 		mon_out_text(walker->out, "; --repair OUT writes them to a new trace\n");
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat status_a, status_b;
-	return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 && status_a.st_dev == status_b.st_dev &&
-	       status_a.st_ino == status_b.st_ino;
-}
-
 static int open_walker(struct walker *walker, struct tele_error *ret_error)
 {
 	const struct rec_verify_options *options = walker->options;
@@ -363,9 +358,9 @@ static int open_walker(struct walker *walker, struct tele_error *ret_error)
 	walker->trace = tele_trace_of(walker->source);
 	if (!options->repair)
 		return 0;
-	if (is_same_file(options->path, options->repair))
-		return tele_fail(ret_error, -EINVAL, "%s is the trace itself", options->repair);
-	return tele_trace_create(options->repair, options->replace, &walker->writer, ret_error);
+	failed = rec_draft_open(&walker->draft, options->repair, options->path, options->replace, ret_error);
+	return failed ? failed
+		      : tele_trace_create(walker->draft.written, walker->draft.name, &walker->writer, ret_error);
 }
 
 int rec_verify_trace(const struct rec_verify_options *options, struct mon_out *out,
@@ -388,6 +383,9 @@ int rec_verify_trace(const struct rec_verify_options *options, struct mon_out *o
 	if (result == 0)
 		conclude(walker);
 	int finished = walker->writer ? tele_trace_finish(walker->writer, result < 0 ? NULL : ret_error) : 0;
+	if (result == 0 && finished == 0)
+		finished = rec_draft_place(&walker->draft, ret_error);
+	rec_draft_drop(&walker->draft);
 	if (result == 0)
 		result = finished < 0 ? finished : walker->n_damaged > 0;
 	tele_source_close(walker->source);

@@ -127,6 +127,13 @@ class Tables(ExportCase):
         again = self.imported(self.export(path, "csv", "--every", "10"), name="again")
         self.assertEqual(self.report(again)[0]["candidates"]["timed"], 10)
 
+    def test_thinning_takes_the_first_every_nth_and_the_last(self):
+        path = self.imported("time_s,queue\n" + "".join("%d,%d\n" % (i, i) for i in range(24)))
+        taken = [int(r["app.queue"]) for r in self.rows(path, "--every", "10")]
+        self.assertEqual(taken, [0, 10, 20, 23])
+        taken = [int(r["app.queue"]) for r in self.rows(path, "--every", "10s", "--from", "3s")]
+        self.assertEqual(taken, [3, 10, 20, 23])
+
     def test_jsonl_has_an_object_for_each_row(self):
         path = self.search("g7")
         lines, rows = self.lines(path), self.rows(path)
@@ -259,6 +266,15 @@ class OpenMetrics(ExportCase):
         self.assertEqual((loaded["type"], loaded["unit"]), ("counter", ""))
         phases = families["rollcall_search_phase"]["samples"]
         self.assertEqual({s[0]["value"] for s in phases}, {"A", "B"})
+
+    def test_gauges_that_would_be_one_series_are_told_apart(self):
+        path = self.imported("time_s,x,x_total,y,y_info\n0,1,2,3,4\n")
+        text = self.export(path, "openmetrics", "--fields", "app.*")
+        parse(text)
+        series = [line.rsplit(" ", 2)[0] for line in text.splitlines() if not line.startswith("#")]
+        self.assertEqual(len(series), len(set(series)))
+        self.assertEqual({line.rsplit(" ", 2)[1] for line in text.splitlines() if line.startswith("rollcall_app_") and "captured" not in line},
+                         {"1", "2", "3", "4"})
 
     def test_unknown_is_no_sample(self):
         families = parse(self.export(self.search("g7"), "openmetrics"))
@@ -486,6 +502,22 @@ class Faults(ExportCase):
                 self.assertIn("/dev/full", self.fails("export", path, "--format", format, "-o", "/dev/full"))
                 with open("/dev/full", "w") as full:
                     self.assertIn("standard output", self.fails("export", path, "--format", format, stdout=full))
+
+    def test_an_output_is_never_the_input(self):
+        path = self.imported("time_s,queue\n0,1\n1,2\n")
+        with open(path, "rb") as file:
+            whole = file.read()
+        for format in ("csv", "trace"):
+            self.assertIn("the input itself", self.fails("export", path, "--format", format, "-f", "-o", path))
+        self.assertIn("the input itself", self.fails("verify", path, "--repair", path, "-f", status=2))
+        table = self.file("t.csv")
+        self.export_to(path, table)
+        self.assertIn("the input itself", self.fails("import", table, "-f", "-o", table))
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), whole)
+
+    def export_to(self, path, output):
+        self.rollcall("export", path, "--format", "csv", "-o", output)
 
     def test_a_file_that_is_there_stays_unless_forced(self):
         path, old = self.search("g7"), self.file("old")

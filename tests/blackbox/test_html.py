@@ -102,6 +102,13 @@ class AsText(PageCase):
         self.assertIn("working n/a (peak 8.00 MiB)", legend)
         self.assertIn("constant 3.00 MiB (peak 2.00 MiB)", legend)
 
+    def test_a_flat_line_goes_up_to_a_gap_and_to_the_end(self):
+        values = ["%d" % (5 << 20)] * 30 + [""] * 10 + ["%d" % (9 << 20)] + ["%d" % (5 << 20)] * 29 + [""]
+        trace = self.import_csv(["time_s,census.live_working_bytes"] + ["%d,%s" % pair for pair in enumerate(values)])
+        _, page = self.page_of(trace)
+        lines = re.findall(r'class="line" d="([^"]*)"', page)
+        self.assertTrue(any(re.fullmatch(r"M\d+ (\d+)h1H\d+M\d+ \d+h1L\d+ \1H\d+", line) for line in lines), lines)
+
     def test_an_untimed_log_has_no_axis_of_time(self):
         log = self.file("tune.log")
         with open(log, "w") as file:
@@ -171,7 +178,7 @@ class AsText(PageCase):
             whole = file.read()
         os.link(trace, self.file("same"))
         for page in (trace, self.file("same")):
-            self.assertIn("the trace itself", self.fails("report", trace, "--html", page, status=2))
+            self.assertIn("the input itself", self.fails("report", trace, "--html", page))
         with open(trace, "rb") as file:
             self.assertEqual(file.read(), whole)
         self.assertFalse(os.path.exists(self.file("t.html")))

@@ -71,6 +71,17 @@ class Verify(Case):
         self.fails("verify", bad, "--repair", self.file("no/where.rct"), status=2)
         self.fails("verify", bad, "--repair", "/dev/full", status=2)
 
+    def test_a_repair_that_fails_leaves_what_was_there(self):
+        with open(self.file("old.rct"), "w") as file:
+            file.write("precious")
+        self.fails("verify", self.file("nothing.rct"), "--repair", self.file("old.rct"), "-f", status=2)
+        with open(self.file("none.rct"), "wb") as file:
+            file.write(b"x" * 5000)
+        self.fails("verify", self.file("none.rct"), "--repair", self.file("old.rct"), "-f", status=2)
+        with open(self.file("old.rct")) as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertEqual([n for n in os.listdir(self.files) if n.startswith("old.rct.")], [])
+
     def test_a_segment_with_a_wrong_byte(self):
         with open(self.segment, "rb") as file:
             header = file.read(512)

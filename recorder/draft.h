@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The Rollcall developers
+//
+// A file that appears only when it is whole: it is made beside its place and put
+// there at the end. So a full disk, a damaged input or a signal leaves neither
+// half a file under the name that was asked for, nor takes away what was there.
+
+#ifndef REC_DRAFT_H
+#define REC_DRAFT_H
+
+#include "../libtelemetry/base.h"
+#include "../libtelemetry/error.h"
+
+struct rec_draft {
+	const char *path;    // where it shall be, the caller's; "-": standard output
+	const char *written; // what to open and write: the draft, or `path` as it is
+	char *name;	     // of the draft; NULL: devices, pipes, "-", written in place
+	bool replace;
+};
+
+// Makes the draft, an empty file of mode 0600. `input` is what it is made from
+// (NULL or "-": not a file), which it may never be. An existing file is an error
+// (-EEXIST) unless `replace`; so are a directory, a trace that is being recorded
+// (-EBUSY), and the input itself (-EINVAL).
+int rec_draft_open(struct rec_draft *draft, const char *path, const char *input, bool replace,
+		   struct tele_error *ret_error);
+
+// Puts a whole draft in its place. A file that came into being meanwhile is left
+// alone, unless it may be replaced. Does nothing where none was made.
+int rec_draft_place(struct rec_draft *draft, struct tele_error *ret_error);
+
+// Removes what was not put in place. May be called at any time, also twice.
+void rec_draft_drop(struct rec_draft *draft);
+
+// The draft that is being made, or NULL: for a handler of the signal that ends
+// this process to unlink. One at a time.
+const char *rec_draft_now(void);
+
+#endif
