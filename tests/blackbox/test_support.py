@@ -3,15 +3,17 @@
 """What the tests stand on cleans up, whatever a test does."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 
 from tests.blackbox import browser
-from tests.blackbox.support import REPOSITORY, Case, wait_for
+from tests.blackbox.support import REPOSITORY, Case, fresh_folder, wait_for
 
 
 def is_alive(pid):
@@ -98,6 +100,27 @@ class Cleaning(unittest.TestCase):
         self.assertIn("TIMED OUT", output)
         child = int(output.split()[0])
         wait_for(lambda: not is_alive(child), "the child to go")
+
+    def test_a_runner_called_wrongly_runs_nothing(self):
+        folder = fresh_folder(tempfile.gettempdir())
+        self.addCleanup(shutil.rmtree, folder)
+
+        def call(name, *words):
+            return subprocess.run([os.path.join(REPOSITORY, "tests", name), *words], cwd=folder,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        for name in ("run", "gpu/run", "fuzz/run"):
+            with self.subTest(name=name):
+                asked, wrong = call(name, "--help"), call(name, "--no-such-option")
+                self.assertEqual((asked.returncode, asked.stderr), (0, ""))
+                self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+                for text in (asked.stdout, wrong.stderr):
+                    self.assertRegex(text, r"\Ausage: tests/%s " % name)
+        for words in ((), ("no-such-folder",), (".", "."), ("--match", "(", "."), ("--quick", "--soak", ".")):
+            with self.subTest(words=words):
+                done = call("run", *words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"(?s)\Ausage: tests/run .*\ntests/run: error: [^\n]+\n\Z")
+        self.assertEqual(os.listdir(folder), [])
 
 
 if __name__ == "__main__":
