@@ -243,7 +243,7 @@ $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TEST
 # The proof: tests/proof stands in for the publisher's thread, the rest of the
 # writer and the reader are the real ones; but for the mutants', where stores of
 # the writer go through tests/proof/mutant_store.h.
-PROOF_OBJ := $(call obj,$(wildcard tests/proof/*.c) tests/support/ring_fixture.c $(TELE_SRC) \
+PROOF_OBJ := $(call obj,$(wildcard tests/proof/*.c) $(addprefix tests/support/,folder.c ring_fixture.c) $(TELE_SRC) \
 	$(addprefix libtelemetry/publish/,segment_create.c settings.c slots.c))
 RING_OBJ := $(call obj,libtelemetry/publish/ring.c libtelemetry/publish/ring_commit.c)
 MUTANT_OBJ := $(patsubst $(O)/%,$(O)/mutants/%,$(RING_OBJ))

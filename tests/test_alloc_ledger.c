@@ -30,6 +30,7 @@
 #include "../alloc/directory.h"
 #include "../alloc/reclaim.h"
 #include "../alloc/walk.h"
+#include "support/mode.h"
 
 #define THREADS 16
 #define OWN_BLOCKS 400
@@ -347,11 +348,8 @@ static void pause_workers(void)
 static void every_bucket_equals_the_shadow_at_every_pause(void **state)
 {
 	(void)state;
-	const char *mode = getenv("ROLLCALL_TEST_MODE");
 	const char *snapshots_asked = getenv("ALLOC_LEDGER_SNAPSHOTS");
-	uint64_t n_snapshots = mode && strcmp(mode, "soak") == 0 ? 10000000 : 100000;
-	if (mode && strcmp(mode, "quick") == 0)
-		n_snapshots = 20000;
+	uint64_t n_snapshots = test_by_mode(20000, 100000, 10000000);
 #if defined(__SANITIZE_THREAD__)
 	n_snapshots = 2000; // each takes some 30 ms
 #endif

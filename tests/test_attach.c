@@ -28,18 +28,16 @@
 // No damage may make a reader tell more than this of one small segment.
 #define RECORDS_BOUND 2000000
 
-static const char *parent;
 static struct test_ring *ring;	// a whole segment, of a dead process
 static uint8_t *whole;		// its bytes
 static size_t whole_bytes;
-static char path[256];		// a copy, to be damaged
+static char path[TEST_PATH_BYTES]; // a copy, to be damaged
 static int fd;			// of the copy
 
 static int make_segment(void **state)
 {
 	(void)state;
-	parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-	ring = test_ring_new(parent, SMALL_RING, true);
+	ring = test_ring_new(SMALL_RING, true);
 	test_ring_grow(ring, true);
 	test_ring_steps(ring, 20000); // the ring has wrapped
 	test_ring_grow(ring, true);

@@ -17,11 +17,6 @@
 
 #include <cmocka.h>
 
-static const char *tmpfs(void)
-{
-	return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
 static struct tele_attach *attach_to(const struct test_ring *ring)
 {
 	struct tele_attach *attach;
@@ -36,7 +31,7 @@ static struct tele_attach *attach_to(const struct test_ring *ring)
 static void a_boundary_after_a_seal_is_laid_over_the_latest_row(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, true);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, true);
 	static uint64_t row[TELE_FIELDS_MAX];
 	uint32_t n_fields;
 	uint64_t seq;
@@ -67,7 +62,7 @@ static _Atomic uint64_t *control_of(const struct test_ring *ring, enum tele_cont
 static void a_boundary_that_nobody_drained_is_evidence(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, true);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, true);
 	test_ring_steps(ring, 5);
 	struct tele_attach *attach = attach_to(ring);
 	assert_false(tele_attach_is_evidence(attach));
@@ -81,7 +76,7 @@ static void a_boundary_that_nobody_drained_is_evidence(void **state)
 static void a_segment_goes_only_with_an_old_heartbeat(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, true);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, true);
 	test_ring_steps(ring, 5);
 	struct tele_attach *attach = attach_to(ring);
 	assert_int_equal(tele_attach_instance(attach)->state, TELE_KILLED);
@@ -99,7 +94,7 @@ static void a_segment_goes_only_with_an_old_heartbeat(void **state)
 static void a_segment_cut_off_beneath_a_reader_is_unreadable(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, false);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, false);
 	struct tele_attach *attach = attach_to(ring);
 	struct tele_error error = {0};
 	assert_int_equal(truncate(ring->file.path, 100), 0);
@@ -116,7 +111,7 @@ static void a_file_of_another_owner_is_refused_by_name(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, false);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, false);
 	struct tele_found_list list = {0};
 	assert_int_equal(chown(ring->file.path, 4711, (gid_t)-1), 0);
 	assert_int_equal(tele_discover(ring->directory, &list, NULL), 1);

@@ -20,11 +20,6 @@
 
 #include <cmocka.h>
 
-static const char *tmpfs(void)
-{
-	return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
 static void copy_file(const char *from, const char *to)
 {
 	static uint8_t bytes[2u << 20];
@@ -65,7 +60,7 @@ static void more_segments_than_descriptors_are_told(void **state)
 	struct tele_found_list list = {0};
 	struct rlimit before, limit;
 	char path[600];
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, false);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, false);
 	for (unsigned i = 0; i < 90; i++) {
 		snprintf(path, sizeof(path), "%s/1.%016x.rcs", ring->directory, i + 1);
 		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -109,7 +104,7 @@ static void what_is_removed_is_the_file_that_was_judged(void **state)
 	char aside[600];
 	struct tele_error error = {0};
 	struct tele_found_list list = {0};
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, true);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, true);
 	test_ring_steps(ring, 5);
 	find_one(ring, &list);
 	snprintf(aside, sizeof(aside), "%s/aside", ring->directory);
@@ -138,7 +133,7 @@ static void a_directory_that_became_a_link_is_not_followed(void **state)
 	char moved[200];
 	struct tele_error error = {0};
 	struct tele_found_list list = {0};
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, true);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, true);
 	test_ring_steps(ring, 5);
 	find_one(ring, &list);
 	snprintf(moved, sizeof(moved), "%s.moved", ring->directory);

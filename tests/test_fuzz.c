@@ -5,23 +5,18 @@
 // the same each time. Each runs in a process of its own (tests/fuzz/replay.c);
 // the input that kills one is left in NAME.last beside it.
 
+#include "tests/support/mode.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static bool is_soak(void)
-{
-	const char *mode = getenv("ROLLCALL_TEST_MODE");
-	return mode && strcmp(mode, "soak") == 0;
-}
 
 // Runs one target; `n_runs` changed inputs, in a soak a hundred times as many.
 static void replay(const char *name, unsigned long n_runs)
@@ -32,7 +27,7 @@ static void replay(const char *name, unsigned long n_runs)
 	assert_true(n > 0);
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
-	if (is_soak())
+	if (test_is_soak())
 		n_runs *= 100;
 	snprintf(command, sizeof(command), "'%s/fuzz/%s' tests/fuzz/corpus/%s %lu 20 2>&1", self, name, name,
 		 n_runs);
@@ -44,7 +39,7 @@ static void replay(const char *name, unsigned long n_runs)
 			print_message("%s", line);
 	assert_int_equal(pclose(output), 0);
 	assert_true(n_executions > n_runs);
-	if (is_soak())
+	if (test_is_soak())
 		printf("soak: replay_%s executions=%lu crashes=0\n", name, n_executions);
 }
 

@@ -13,6 +13,8 @@
 #include "monitor/utf8.h"
 #include "monitor/view.h"
 #include "recorder/record.h"
+#include "tests/support/folder.h"
+#include "tests/support/mode.h"
 #include "tests/support/ring_fixture.h"
 
 #include <locale.h>
@@ -32,14 +34,8 @@
 
 #define WRITERS 2
 
-static char directory[128], template_path[200];
+static char directory[TEST_FOLDER_BYTES], template_path[TEST_PATH_BYTES];
 static pid_t writers[WRITERS];
-
-static bool is_soak(void)
-{
-	const char *mode = getenv("ROLLCALL_TEST_MODE");
-	return mode && strcmp(mode, "soak") == 0;
-}
 
 static uint64_t now_ns(void)
 {
@@ -50,12 +46,12 @@ static uint64_t now_ns(void)
 
 static uint64_t until_ns(void)
 {
-	return now_ns() + (is_soak() ? 60 : 1) * UINT64_C(1000000000);
+	return now_ns() + (test_is_soak() ? 60 : 1) * UINT64_C(1000000000);
 }
 
 static void write_template(void)
 {
-	struct test_ring *ring = test_ring_new("/dev/shm", TELE_RING_BYTES_MIN, false);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, false);
 	test_ring_grow(ring, true);
 	test_ring_steps(ring, 700);
 	test_ring_claim(ring, "a boundary", true, true);
@@ -91,8 +87,7 @@ static int start(void **state)
 {
 	(void)state;
 	setlocale(LC_CTYPE, "C.UTF-8");
-	snprintf(directory, sizeof(directory), "/dev/shm/test_hostile.XXXXXX");
-	if (!mkdtemp(directory))
+	if (!test_folder_make(test_folder_of_segments(), directory))
 		return -1;
 	snprintf(template_path, sizeof(template_path), "%s/template", directory);
 	write_template();
@@ -104,7 +99,6 @@ static int start(void **state)
 static int stop(void **state)
 {
 	(void)state;
-	char command[200];
 	int failed = 0;
 	for (unsigned i = 0; i < WRITERS; i++) {
 		int status;
@@ -113,8 +107,8 @@ static int stop(void **state)
 		// It must have been lying until now.
 		failed |= !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
 	}
-	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
-	return system(command) != 0 || failed ? -1 : 0;
+	test_folder_clear(directory);
+	return test_folder_remove(directory) || failed ? -1 : 0;
 }
 
 static void check_grid(const struct mon_grid *grid)
@@ -168,7 +162,7 @@ static void monitor(bool follow_all)
 	mon_grid_fini(&grid);
 	// Now and then its lies are good enough to be read.
 	assert_true(n_read > 0);
-	if (is_soak())
+	if (test_is_soak())
 		printf("soak: hostile_%s screens=%lu processes=%lu failures=0\n",
 		       follow_all ? "followed" : "listed", n_looks, n_read);
 }
@@ -210,7 +204,7 @@ static unsigned long count_records(const char *path)
 static void what_liars_say_is_recorded_into_a_sound_trace(void **state)
 {
 	(void)state;
-	char path[200];
+	char path[TEST_PATH_BYTES];
 	struct rec_recorder *recorder;
 	struct tele_error error = {0};
 	unsigned long n_steps = 0;
@@ -229,7 +223,7 @@ static void what_liars_say_is_recorded_into_a_sound_trace(void **state)
 		fail_msg("%s", error.text);
 	unsigned long n_records = count_records(path);
 	assert_true(n_records > 0);
-	if (is_soak())
+	if (test_is_soak())
 		printf("soak: hostile_recorded steps=%lu records=%lu failures=0\n", n_steps, n_records);
 }
 

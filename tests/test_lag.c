@@ -8,6 +8,7 @@
 #include "libtelemetry/attach.h"
 #include "libtelemetry/trace.h"
 #include "tests/support/random.h"
+#include "tests/support/mode.h"
 #include "tests/support/ring_fixture.h"
 #include "tests/support/series.h"
 
@@ -16,7 +17,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -27,17 +27,6 @@
 #include <cmocka.h>
 
 #define STEPS 12000 // of a round; each ten are nine rows and two events
-
-static bool is_soak(void)
-{
-	const char *mode = getenv("ROLLCALL_TEST_MODE");
-	return mode && strcmp(mode, "soak") == 0;
-}
-
-static const char *tmpfs(void)
-{
-	return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-}
 
 static void sleep_us(uint64_t us)
 {
@@ -101,7 +90,7 @@ static void read_late(const char *path, struct test_random *random, struct share
 
 static struct heard run_round(struct test_random *random, bool is_idle, bool is_stopped)
 {
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_MIN, false);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, false);
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(shared != MAP_FAILED);
 	ring->is_noisy = true;
@@ -141,14 +130,14 @@ static void received_and_lost_add_up_to_published(void **state)
 	(void)state;
 	struct test_random random = {7};
 	struct heard sum = {0};
-	for (unsigned round = 0; round < (is_soak() ? 100u : 2u); round++) {
-		struct heard heard = run_round(&random, round & 1, round % 4 >= 2 || !is_soak());
+	for (unsigned round = 0; round < (test_is_soak() ? 100u : 2u); round++) {
+		struct heard heard = run_round(&random, round & 1, round % 4 >= 2 || !test_is_soak());
 		sum.n_rows += heard.n_rows + heard.n_events;
 		sum.n_lost += heard.n_lost;
 		test_random_next(&random);
 	}
 	assert_true(sum.n_rows > 0);
-	if (is_soak())
+	if (test_is_soak())
 		printf("soak: reader_lag received=%llu lost=%llu uncounted=0\n", (unsigned long long)sum.n_rows,
 		       (unsigned long long)sum.n_lost);
 }
@@ -156,10 +145,10 @@ static void received_and_lost_add_up_to_published(void **state)
 static void a_trace_cut_while_it_is_read_ends_where_it_is_cut(void **state)
 {
 	(void)state;
-	char path[] = "/tmp/test_lag.XXXXXX";
+	char folder[TEST_FOLDER_BYTES], path[TEST_PATH_BYTES];
 	struct test_series *series = test_series_new(1);
-	int fd = mkstemp(path);
-	assert_true(fd >= 0);
+	assert_true(test_folder_make(NULL, folder));
+	snprintf(path, sizeof(path), "%s/t.rct", folder);
 	for (unsigned cut = 0; cut < 60; cut++) {
 		struct tele_trace_writer *writer;
 		struct tele_source *source;
@@ -186,8 +175,8 @@ static void a_trace_cut_while_it_is_read_ends_where_it_is_cut(void **state)
 		tele_source_close(source);
 		assert_true(n_read >= 100);
 	}
-	close(fd);
 	unlink(path);
+	assert_int_equal(test_folder_remove(folder), 0);
 	test_series_free(series);
 }
 

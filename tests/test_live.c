@@ -26,7 +26,7 @@ static char path[512], other_path[512];
 static int start(void **state)
 {
 	(void)state;
-	ring = test_ring_new("/dev/shm", 1 << 16, false);
+	ring = test_ring_new(1 << 16, false);
 	test_ring_steps(ring, 50);
 	if (mon_live_open(ring->directory, false, &live, NULL) || mon_live_refresh(live, NULL))
 		return -1;

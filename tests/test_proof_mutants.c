@@ -7,13 +7,11 @@
 #include "tests/proof/mutants.h"
 #include "tests/proof/stepped.h"
 #include "tests/proof/watched.h"
+#include "tests/support/mode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -34,11 +32,6 @@ static bool is_harmless(enum proof_mutant mutant)
 	return mutant == PROOF_NONE || mutant == PROOF_ROWS_BEFORE_LATEST || mutant == PROOF_EPOCH_KEPT;
 }
 
-static const char *tmpfs(void)
-{
-	return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
 // Each with less than the proof itself has: what is wrong shows soon.
 static void try(enum proof_mutant mutant, struct proof_sum *sum)
 {
@@ -49,14 +42,13 @@ static void try(enum proof_mutant mutant, struct proof_sum *sum)
 		{.n_before = 150, .n_publishes = 12, .seal_every = 9, .stride = 200, .is_noisy = true},
 	};
 	// Where nothing will be found, not every commit waits for it.
-	const char *mode = getenv("ROLLCALL_TEST_MODE");
-	bool is_brief = mode && strcmp(mode, "quick") == 0 && is_harmless(mutant);
+	bool is_brief = test_is_quick() && is_harmless(mutant);
 	// What a writer does wrong shows best where it is stopped.
 	size_t first = mutant < PROOF_READER_KEEPS_EPOCH ? 2 : 0;
 	size_t n = is_brief ? 1 : TELE_ARRAY_LEN(plans);
 	for (size_t k = 0; k < n && !sum->wrong; k++) {
 		size_t i = (first + k) % TELE_ARRAY_LEN(plans);
-		(i < 2 ? proof_overtake : proof_kill)(tmpfs(), &plans[i], sum);
+		(i < 2 ? proof_overtake : proof_kill)(&plans[i], sum);
 	}
 }
 

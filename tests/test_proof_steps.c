@@ -1,34 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The Rollcall developers
 //
-// docs/proof.md. Whole with ROLLCALL_TEST_MODE=soak; a part that takes seconds
-// else, the same one each time.
+// docs/proof.md. Whole in a soak; a part that takes seconds else, the same one
+// each time.
 
 #include "tests/proof/stepped.h"
 #include "tests/proof/watched.h"
+#include "tests/support/mode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
-
-static const char *tmpfs(void)
-{
-	return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
-// By size: for every commit, for `make test`, whole.
-static uint64_t by_mode(uint64_t quick, uint64_t full, uint64_t soak)
-{
-	const char *mode = getenv("ROLLCALL_TEST_MODE");
-	if (mode && strcmp(mode, "quick") == 0)
-		return quick;
-	return mode && strcmp(mode, "soak") == 0 ? soak : full;
-}
 
 static void tell(const char *name, const struct proof_sum *sum)
 {
@@ -47,13 +32,13 @@ static void a_writer_killed_at_any_instruction_leaves_all_it_committed(void **st
 	skip_where_instrumented();
 	struct proof_sum sum = {0};
 	struct proof_plan plan = {
-		.n_publishes = by_mode(15, 50, 240),
-		.seal_every = by_mode(17, 17, 29),
-		.stride = by_mode(64, 64, 8),
-		.is_whole = by_mode(0, 0, 1),
-		.stops_at_words = by_mode(0, 0, 1),
+		.n_publishes = test_by_mode(15, 50, 240),
+		.seal_every = test_by_mode(17, 17, 29),
+		.stride = test_by_mode(64, 64, 8),
+		.is_whole = test_by_mode(0, 0, 1),
+		.stops_at_words = test_by_mode(0, 0, 1),
 	};
-	proof_kill(tmpfs(), &plan, &sum);
+	proof_kill(&plan, &sum);
 	tell("killed", &sum);
 }
 
@@ -64,11 +49,11 @@ static void the_same_when_the_ring_overwrites_its_oldest_blocks(void **state)
 	struct proof_sum sum = {0};
 	struct proof_plan plan = {
 		.n_before = 150,
-		.n_publishes = by_mode(10, 40, 240),
-		.stride = by_mode(64, 64, 8),
+		.n_publishes = test_by_mode(10, 40, 240),
+		.stride = test_by_mode(64, 64, 8),
 		.is_noisy = true,
 	};
-	proof_kill(tmpfs(), &plan, &sum);
+	proof_kill(&plan, &sum);
 	tell("killed-overwriting", &sum);
 }
 
@@ -82,10 +67,10 @@ static void a_reader_stopped_at_any_word_takes_nothing_torn(void **state)
 		struct proof_plan plan = {
 			.n_before = 150,
 			.n_publishes = distances[i],
-			.stride = by_mode(331, 61, 1),
+			.stride = test_by_mode(331, 61, 1),
 			.is_noisy = true,
 		};
-		proof_overtake(tmpfs(), &plan, &sum);
+		proof_overtake(&plan, &sum);
 	}
 	tell("overtaken", &sum);
 }
@@ -96,12 +81,12 @@ static void a_reader_that_is_lapped_takes_nothing_torn(void **state)
 	skip_where_instrumented();
 	struct proof_sum sum = {0};
 	struct proof_plan plan = {
-		.n_before = 150, .n_publishes = 150, .stride = by_mode(37, 5, 1), .is_noisy = true, .by_call = true};
-	proof_lap(tmpfs(), &plan, &sum);
+		.n_before = 150, .n_publishes = 150, .stride = test_by_mode(37, 5, 1), .is_noisy = true, .by_call = true};
+	proof_lap(&plan, &sum);
 	plan.by_call = false;
 	plan.stride = 300007;
-	if (!sum.wrong && by_mode(0, 0, 1))
-		proof_lap(tmpfs(), &plan, &sum);
+	if (!sum.wrong && test_by_mode(0, 0, 1))
+		proof_lap(&plan, &sum);
 	tell("lapped", &sum);
 }
 
@@ -110,7 +95,7 @@ static void a_process_that_exits_between_two_looks_was_not_killed(void **state)
 	(void)state;
 	skip_where_instrumented();
 	struct proof_sum sum = {0};
-	proof_exit_between(tmpfs(), &sum);
+	proof_exit_between(&sum);
 	if (sum.wrong)
 		fail_msg("%s", sum.wrong);
 }

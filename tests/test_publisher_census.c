@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "support/folder.h"
 #include "support/in_child.h"
 
 #define CANDIDATES 20
@@ -84,14 +85,13 @@ static int publish(void)
 	return 0;
 }
 
-static char directory[64];
+static char directory[TEST_FOLDER_BYTES];
 static char path[256];
 
 static int make_segment(void **state)
 {
 	(void)state;
-	snprintf(directory, sizeof(directory), "/dev/shm/rollcall-test-XXXXXX");
-	if (!mkdtemp(directory))
+	if (!test_folder_make(test_folder_of_segments(), directory))
 		return -1;
 	int ends[2];
 	if (pipe(ends) < 0)
@@ -120,7 +120,7 @@ static int remove_segment(void **state)
 {
 	(void)state;
 	unlink(path);
-	return rmdir(directory);
+	return test_folder_remove(directory);
 }
 
 static struct tele_source *open_source(struct tele_instance **ret_instance)

@@ -22,11 +22,6 @@
 
 #define SMALL_RING (64u << 10)
 
-static const char *tmpfs(void)
-{
-	return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
 // A reader that checks everything it is told.
 struct listener {
 	const struct test_ring *ring;
@@ -115,7 +110,7 @@ static uint64_t control_of(const struct test_ring *ring, enum tele_control word)
 static void every_record_arrives_once_and_exact(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_DEFAULT, false);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_DEFAULT, false);
 	struct listener eager, late;
 	struct test_random random = {.state = 1};
 	start(&eager, ring, false);
@@ -139,7 +134,7 @@ static void every_record_arrives_once_and_exact(void **state)
 static void what_is_given_back_between_two_looks_is_had_again(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), TELE_RING_BYTES_DEFAULT, false);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_DEFAULT, false);
 	struct listener listener;
 	struct tele_record record;
 	struct test_random random = {.state = 2};
@@ -166,7 +161,7 @@ static void records_follow_each_other_through_many_wraps(void **state)
 {
 	(void)state;
 	for (int noisy = 0; noisy < 2; noisy++) {
-		struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, false);
+		struct test_ring *ring = test_ring_new(SMALL_RING, false);
 		struct listener listener;
 		ring->is_noisy = noisy;
 		start(&listener, ring, false);
@@ -187,7 +182,7 @@ static void records_follow_each_other_through_many_wraps(void **state)
 static void a_chunk_too_large_for_one_block_is_sealed_in_parts(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, false);
+	struct test_ring *ring = test_ring_new(SMALL_RING, false);
 	struct listener listener;
 	ring->is_noisy = true;
 	start(&listener, ring, false);
@@ -208,7 +203,7 @@ static void a_chunk_too_large_for_one_block_is_sealed_in_parts(void **state)
 static void rows_become_longer_while_they_are_read(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, false);
+	struct test_ring *ring = test_ring_new(SMALL_RING, false);
 	struct listener listener, late;
 	start(&listener, ring, false);
 	test_ring_steps(ring, 30);
@@ -236,7 +231,7 @@ static void rows_become_longer_while_they_are_read(void **state)
 static void a_directory_off_tmpfs_is_written_and_reads_the_same(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(".", SMALL_RING, false);
+	struct test_ring *ring = test_ring_new_in(".", SMALL_RING, false);
 	struct listener listener;
 	if (!ring->file.is_written) {
 		test_ring_free(ring);
@@ -258,7 +253,7 @@ static void a_directory_off_tmpfs_is_written_and_reads_the_same(void **state)
 static void a_source_from_now_on_starts_with_the_latest_row(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, false);
+	struct test_ring *ring = test_ring_new(SMALL_RING, false);
 	struct listener listener;
 	test_ring_steps(ring, 2005);
 	start(&listener, ring, true);
@@ -280,7 +275,7 @@ static void the_latest_row_is_read_alone(void **state)
 	uint32_t n_fields = 0;
 	uint64_t seq = 0;
 	struct tele_error error = {0};
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, false);
+	struct test_ring *ring = test_ring_new(SMALL_RING, false);
 	struct tele_attach *attach = attach_to(ring);
 	assert_int_equal(tele_attach_latest(attach, row, TELE_FIELDS_MAX, &n_fields, &seq, &error),
 			 TELE_ENOTREADY);
@@ -305,7 +300,7 @@ static void the_latest_row_is_read_alone(void **state)
 static void what_a_slow_reader_lost_is_told_exactly(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, false);
+	struct test_ring *ring = test_ring_new(SMALL_RING, false);
 	struct listener listener;
 	struct test_random random = {.state = 6};
 	ring->is_noisy = true;
@@ -367,7 +362,7 @@ static void keep(struct tele_attach *attach, struct kept *kept, bool with_provis
 static void sealed_blocks_come_verbatim_and_supersede_provisional_ones(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, false);
+	struct test_ring *ring = test_ring_new(SMALL_RING, false);
 	struct tele_attach *attach = attach_to(ring);
 	struct kept kept = {0};
 	for (int i = 0; i < 400; i++) {
@@ -392,7 +387,7 @@ static void sealed_blocks_come_verbatim_and_supersede_provisional_ones(void **st
 static void a_slow_recorder_is_told_its_gaps_exactly(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, false);
+	struct test_ring *ring = test_ring_new(SMALL_RING, false);
 	struct tele_attach *attach = attach_to(ring);
 	struct test_random random = {.state = 7};
 	struct kept kept = {0};
@@ -412,7 +407,7 @@ static void a_slow_recorder_is_told_its_gaps_exactly(void **state)
 static void open_rows_are_kept_for_whoever_asks_later(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, true);
+	struct test_ring *ring = test_ring_new(SMALL_RING, true);
 	struct tele_attach *attach = attach_to(ring);
 	struct kept kept = {0};
 	test_ring_steps(ring, 20);
@@ -430,7 +425,7 @@ static void open_rows_are_kept_for_whoever_asks_later(void **state)
 static void a_reader_beside_a_writer_loses_nothing_uncounted(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, false);
+	struct test_ring *ring = test_ring_new(SMALL_RING, false);
 	_Atomic uint64_t *written = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(written != MAP_FAILED);
 	madvise(ring->file.bytes, ring->file.layout.segment_bytes, MADV_DOFORK);
@@ -473,7 +468,7 @@ static void a_reader_beside_a_writer_loses_nothing_uncounted(void **state)
 static void slots_of_a_dead_process_are_read_after_the_chunk(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, true);
+	struct test_ring *ring = test_ring_new(SMALL_RING, true);
 	struct listener listener;
 	test_ring_steps(ring, 25);
 	uint64_t n_rows = 0;
@@ -498,7 +493,7 @@ static void slots_of_a_dead_process_are_read_after_the_chunk(void **state)
 static void a_drained_slot_is_not_read_again(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, true);
+	struct test_ring *ring = test_ring_new(SMALL_RING, true);
 	struct listener listener;
 	for (int i = 0; i < 70; i++) // once round
 		test_ring_claim(ring, "gone", false, true);
@@ -517,7 +512,7 @@ static void a_drained_slot_is_not_read_again(void **state)
 static void a_slot_passed_over_does_not_hide_the_others(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, true);
+	struct test_ring *ring = test_ring_new(SMALL_RING, true);
 	struct listener listener;
 	test_ring_steps(ring, 25);
 	test_ring_claim(ring, "never filled", false, false);
@@ -534,7 +529,7 @@ static void a_slot_passed_over_does_not_hide_the_others(void **state)
 static void slots_survive_where_nothing_else_was_published(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, true);
+	struct test_ring *ring = test_ring_new(SMALL_RING, true);
 	struct listener listener;
 	test_ring_claim(ring, "all there is", true, true);
 	start(&listener, ring, false);
@@ -553,7 +548,7 @@ static void slots_are_laid_over_a_row_that_is_sealed(void **state)
 	static uint64_t row[TELE_FIELDS_MAX];
 	uint32_t n_fields;
 	uint64_t seq;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, true);
+	struct test_ring *ring = test_ring_new(SMALL_RING, true);
 	struct listener listener;
 	test_ring_steps(ring, 25);
 	tele_ring_seal(&ring->ring);
@@ -579,7 +574,7 @@ static void slots_are_laid_over_a_row_that_is_sealed(void **state)
 static void a_recorder_gets_slots_of_the_dead_as_a_block(void **state)
 {
 	(void)state;
-	struct test_ring *ring = test_ring_new(tmpfs(), SMALL_RING, true);
+	struct test_ring *ring = test_ring_new(SMALL_RING, true);
 	struct tele_attach *attach = attach_to(ring);
 	struct kept kept = {0};
 	test_ring_steps(ring, 25);

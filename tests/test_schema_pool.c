@@ -87,7 +87,7 @@ static void damaged_bytes_are_refused_and_leave_nothing(void **state)
 // that found it has gone.
 static void a_pool_lasts_for_those_that_have_no_schema_yet(void **state)
 {
-	struct test_ring *ring = test_ring_new("/dev/shm", 65536, false);
+	struct test_ring *ring = test_ring_new(65536, false);
 	struct tele_found_list list = {0};
 	struct tele_attach *attach;
 	(void)state;

@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 #include "../monitor/app.h"
+#include "support/folder.h"
 
-static char folder[64], path[128];
+static char folder[TEST_FOLDER_BYTES], path[TEST_PATH_BYTES];
 
 static int start(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/rollcall-settings-XXXXXX");
-	if (!mkdtemp(folder))
+	if (!test_folder_make(NULL, folder))
 		return -1;
 	setenv("XDG_CONFIG_HOME", folder, 1);
 	return mon_settings_path(path, sizeof(path));
@@ -39,12 +39,12 @@ static int stop(void **state)
 	rmdir(path);
 	*strrchr(path, '/') = '\0';
 	rmdir(path);
-	return rmdir(folder);
+	return test_folder_remove(folder);
 }
 
 static void put(const char *text, size_t n_bytes)
 {
-	char parent[128];
+	char parent[TEST_PATH_BYTES];
 	snprintf(parent, sizeof(parent), "%s/rollcall", folder);
 	mkdir(parent, 0700);
 	FILE *file = fopen(path, "w");
@@ -119,7 +119,7 @@ static void a_hostile_file_is_one_sentence_and_the_usual_settings(void **state)
 static void what_is_no_file_is_refused_at_once(void **state)
 {
 	struct mon_settings settings;
-	char parent[128];
+	char parent[TEST_PATH_BYTES];
 	(void)state;
 	mon_settings_init(&settings);
 	assert_int_equal(mon_settings_read(path, &settings, NULL), 0); // not there
@@ -153,7 +153,7 @@ static void a_link_is_written_through_and_stays_one(void **state)
 {
 	struct mon_settings settings;
 	struct stat status;
-	char target[128];
+	char target[TEST_PATH_BYTES];
 	(void)state;
 	mon_settings_init(&settings);
 	put("", 0);
@@ -173,7 +173,7 @@ static void the_command_line_stands_above_the_file(void **state)
 	static const char *const set[] = {"units=plain", "sort=mod", NULL};
 	const struct mon_options options = {.set = set, .interval_ms = 250};
 	struct mon_settings settings;
-	char saved[128];
+	char saved[TEST_PATH_BYTES];
 	(void)state;
 	put("units = si\ntree = on\n", 21);
 	assert_int_equal(mon_save_settings(&options, saved, sizeof(saved), NULL), 0);

@@ -5,6 +5,7 @@
 
 #include "libtelemetry/crc32c.h"
 #include "libtelemetry/trace_wire.h"
+#include "tests/support/folder.h"
 #include "tests/support/series.h"
 
 #include <errno.h>
@@ -25,15 +26,14 @@
 #define SERIES_MAX 4
 #define BLOCKS_MAX 64
 
-static char folder[64];
-static char path[128];
+static char folder[TEST_FOLDER_BYTES];
+static char path[TEST_PATH_BYTES];
 static struct test_series *series[SERIES_MAX];
 
 static int make_folder(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/test_trace.XXXXXX");
-	if (!mkdtemp(folder))
+	if (!test_folder_make(NULL, folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/t.rct", folder);
 	for (uint64_t i = 0; i < SERIES_MAX; i++)
@@ -47,7 +47,7 @@ static int drop_folder(void **state)
 	unlink(path);
 	for (int i = 0; i < SERIES_MAX; i++)
 		test_series_free(series[i]);
-	return rmdir(folder);
+	return test_folder_remove(folder);
 }
 
 static struct tele_trace_writer *create(void)

@@ -7,6 +7,7 @@
 #include "libtelemetry/schema_wire.h"
 #include "libtelemetry/trace.h"
 #include "libtelemetry/trace_wire.h"
+#include "tests/support/folder.h"
 #include "tests/support/series.h"
 
 #include <errno.h>
@@ -24,15 +25,14 @@
 
 #include <cmocka.h>
 
-static char folder[64];
-static char path[128];
+static char folder[TEST_FOLDER_BYTES];
+static char path[TEST_PATH_BYTES];
 static struct test_series *series;
 
 static int make_folder(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/test_trace_seek.XXXXXX");
-	if (!mkdtemp(folder))
+	if (!test_folder_make(NULL, folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/t.rct", folder);
 	series = test_series_new(1);
@@ -44,7 +44,7 @@ static int drop_folder(void **state)
 	(void)state;
 	unlink(path);
 	test_series_free(series);
-	return rmdir(folder);
+	return test_folder_remove(folder);
 }
 
 static struct tele_trace_writer *create(void)

@@ -25,6 +25,7 @@ LIBRARY = os.path.join(BUILD, "librollcall.so.0")
 SCRIPT = os.path.join(BUILD, "tests", "prog", "script")
 TILESEARCH = os.path.join(BUILD, "tilesearch")
 LIMIT_S = 60
+SOAK = os.environ.get("ROLLCALL_TEST_MODE") == "soak"
 
 
 def is_sanitized():
@@ -50,7 +51,7 @@ needs_root = unittest.skipIf(os.geteuid() != 0, "needs root")
 def tell_soak(name, **counts):
     """A line for the table at the end of a soak; written when all tests are done, so
     that it stands in no test's line."""
-    if os.environ.get("ROLLCALL_TEST_MODE") == "soak":
+    if SOAK:
         atexit.register(print, "soak: %s %s" % (name, " ".join("%s=%s" % item for item in counts.items())))
 
 

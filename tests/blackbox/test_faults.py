@@ -13,11 +13,11 @@ import subprocess
 import time
 import unittest
 
-from tests.blackbox.support import BUILD, LIBRARY, ROLLCALL, SCRIPT, Case, Script, needs_preload, needs_root, tell_soak, wait_for
+from tests.blackbox.support import (BUILD, LIBRARY, ROLLCALL, SCRIPT, SOAK, Case, Script, needs_preload, needs_root, tell_soak,
+                                    wait_for)
 
 FAULTY = os.path.join(BUILD, "tests", "prog", "shims", "faulty.so")
 CLOCK = os.path.join(BUILD, "tests", "prog", "shims", "clock.so")
-SOAK = os.environ.get("ROLLCALL_TEST_MODE") == "soak"
 HOUR = 3600 * 10**9
 
 

@@ -7,12 +7,12 @@ import shutil
 import subprocess
 import unittest
 
-from tests.blackbox.support import REPOSITORY, tell_soak
+from tests.blackbox.support import REPOSITORY, SOAK, tell_soak
 
 SECONDS = os.environ.get("FUZZ_SECONDS", "60")
 
 
-@unittest.skipUnless(os.environ.get("ROLLCALL_TEST_MODE") == "soak", "only in a soak; `make fuzz` does it alone")
+@unittest.skipUnless(SOAK, "only in a soak; `make fuzz` does it alone")
 class Fuzzers(unittest.TestCase):
     @unittest.skipUnless(shutil.which("clang"), "no clang")
     def test_no_target_crashes(self):

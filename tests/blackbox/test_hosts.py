@@ -13,9 +13,8 @@ import subprocess
 import sys
 import unittest
 
-from tests.blackbox.support import BUILD, ROLLCALL, Case, needs_preload, tell_soak
+from tests.blackbox.support import BUILD, ROLLCALL, SOAK, Case, needs_preload, tell_soak
 
-SOAK = os.environ.get("ROLLCALL_TEST_MODE") == "soak"
 MANNERS = ([], ["--children", "all"], ["--children", "all", "--no-alloc", "--interval", "1"])
 
 

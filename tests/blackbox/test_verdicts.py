@@ -9,9 +9,8 @@ import subprocess
 import threading
 import unittest
 
-from tests.blackbox.support import LIBRARY, ROLLCALL, TILESEARCH, Case, needs_preload, wait_for
+from tests.blackbox.support import LIBRARY, ROLLCALL, SOAK, TILESEARCH, Case, needs_preload, wait_for
 
-SOAK = os.environ.get("ROLLCALL_TEST_MODE") == "soak"
 GROWING = ("growing", "stepping")
 KINDS = {
     "pools": ("working_pools", "working_bytes"),

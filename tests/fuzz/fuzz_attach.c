@@ -38,7 +38,7 @@ static void remove_file(void)
 
 static void start(void)
 {
-	struct test_ring *ring = test_ring_new("/dev/shm", TELE_RING_BYTES_MIN, true);
+	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, true);
 	test_ring_grow(ring, true);
 	test_ring_steps(ring, 300);
 	test_ring_grow(ring, false);

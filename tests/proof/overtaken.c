@@ -43,9 +43,9 @@ static const char *read_across(const struct proof_script *script, struct proof_s
 	return NULL;
 }
 
-void proof_overtake(const char *parent, const struct proof_plan *plan, struct proof_sum *sum)
+void proof_overtake(const struct proof_plan *plan, struct proof_sum *sum)
 {
-	struct proof_script *script = proof_script_new(parent, plan->n_before, plan->is_noisy);
+	struct proof_script *script = proof_script_new(plan->n_before, plan->is_noisy);
 	struct proof_found *found = calloc(1, sizeof(*found));
 	struct proof_found *latest = calloc(1, sizeof(*latest));
 	size_t bytes = script->ring->file.layout.segment_bytes;
@@ -79,11 +79,11 @@ void proof_overtake(const char *parent, const struct proof_plan *plan, struct pr
 	proof_script_free(script);
 }
 
-void proof_exit_between(const char *parent, struct proof_sum *sum)
+void proof_exit_between(struct proof_sum *sum)
 {
 	struct tele_attach *attach;
 	struct tele_source *source;
-	struct proof_script *script = proof_script_new(parent, 20, false);
+	struct proof_script *script = proof_script_new(20, false);
 	struct proof_found *found = calloc(1, sizeof(*found));
 	size_t bytes = script->ring->file.layout.segment_bytes;
 	uint8_t *before = malloc(bytes);
@@ -177,12 +177,12 @@ static bool lap_once(const struct proof_plan *plan, struct proof_sum *sum, struc
 	return is_inside;
 }
 
-void proof_lap(const char *parent, const struct proof_plan *plan, struct proof_sum *sum)
+void proof_lap(const struct proof_plan *plan, struct proof_sum *sum)
 {
 	struct lap *lap = mmap(NULL, sizeof(*lap), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(lap != MAP_FAILED);
-	struct proof_script *truth = proof_script_new(parent, plan->n_before, plan->is_noisy);
-	lap->script = proof_script_new(parent, plan->n_before, plan->is_noisy);
+	struct proof_script *truth = proof_script_new(plan->n_before, plan->is_noisy);
+	lap->script = proof_script_new(plan->n_before, plan->is_noisy);
 	bool is_inside = true;
 	for (uint64_t k = 0; is_inside && !sum->wrong; k += plan->stride) {
 		test_ring_steps(truth->ring, plan->n_publishes);

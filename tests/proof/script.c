@@ -138,11 +138,11 @@ static void seal(struct proof_script *script)
 	around_ring(script->ring, true);
 }
 
-struct proof_script *proof_script_new(const char *parent, uint64_t n_before, bool is_noisy)
+struct proof_script *proof_script_new(uint64_t n_before, bool is_noisy)
 {
 	struct proof_script *script = calloc(1, sizeof(*script));
 	assert_non_null(script);
-	script->ring = test_ring_new(parent, TELE_RING_BYTES_MIN, false);
+	script->ring = test_ring_new(TELE_RING_BYTES_MIN, false);
 	script->ring->is_noisy = is_noisy;
 	test_ring_steps(script->ring, n_before);
 	script->after[0].n_records = script->ring->n_records;

@@ -29,7 +29,7 @@ struct proof_script {
 
 // A segment as the script starts with it: with some turns of the ring behind it
 // where n_before is not 0.
-struct proof_script *proof_script_new(const char *parent, uint64_t n_before, bool is_noisy);
+struct proof_script *proof_script_new(uint64_t n_before, bool is_noisy);
 void proof_script_free(struct proof_script *script);
 
 // Publishes, with boundaries, growth and, beside what seals itself, a seal every

@@ -317,12 +317,12 @@ static void check(struct watch *watch)
 
 // ---- The writer stopped at every instruction -----------------------------------------------
 
-static void open_watch(struct watch *watch, const char *parent)
+static void open_watch(struct watch *watch)
 {
 	const struct proof_plan *plan = watch->plan;
-	struct proof_script *truth = proof_script_new(parent, plan->n_before, plan->is_noisy);
+	struct proof_script *truth = proof_script_new(plan->n_before, plan->is_noisy);
 	proof_script_run(truth, plan->n_publishes, plan->seal_every);
-	watch->script = proof_script_new(parent, plan->n_before, plan->is_noisy);
+	watch->script = proof_script_new(plan->n_before, plan->is_noisy);
 	struct tele_segment_file *file = &watch->script->ring->file;
 	size_t bytes = file->layout.segment_bytes;
 	watch->stage = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -380,11 +380,11 @@ static void start_readers(struct watch *watch)
 	proof_serve(NULL);
 }
 
-void proof_kill(const char *parent, const struct proof_plan *plan, struct proof_sum *sum)
+void proof_kill(const struct proof_plan *plan, struct proof_sum *sum)
 {
 	struct watch watch = {.plan = plan, .sum = sum};
 	int status;
-	open_watch(&watch, parent);
+	open_watch(&watch);
 	start_readers(&watch);
 	check(&watch);
 	while (!sum->wrong && proof_stepped_run(&watch.stepped, &status)) {

@@ -33,18 +33,18 @@ struct proof_sum {
 // The writer is stopped after each instruction. On each state: a reader of the
 // segment as if the writer had been killed there, one that follows a living
 // writer, and such as began some calls earlier and go on here.
-void proof_kill(const char *parent, const struct proof_plan *plan, struct proof_sum *sum);
+void proof_kill(const struct proof_plan *plan, struct proof_sum *sum);
 
 // A reader is stopped at each word that it reads, the writer goes n_publishes
 // on, the reader goes on.
-void proof_overtake(const char *parent, const struct proof_plan *plan, struct proof_sum *sum);
+void proof_overtake(const struct proof_plan *plan, struct proof_sum *sum);
 
 // The writer exits, with a last row and a boundary that it did not drain, between
 // the reader's look at the control page and its look for the process.
-void proof_exit_between(const char *parent, struct proof_sum *sum);
+void proof_exit_between(struct proof_sum *sum);
 
 // The same with a reader that is stopped after k instructions, or system calls,
 // by ptrace, for k = 0, stride, ... while the writer laps it.
-void proof_lap(const char *parent, const struct proof_plan *plan, struct proof_sum *sum);
+void proof_lap(const struct proof_plan *plan, struct proof_sum *sum);
 
 #endif

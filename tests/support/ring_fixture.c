@@ -92,14 +92,13 @@ static struct tele_event event_of(uint64_t seq)
 	};
 }
 
-struct test_ring *test_ring_new(const char *parent, size_t ring_bytes, bool is_dead)
+struct test_ring *test_ring_new_in(const char *parent, size_t ring_bytes, bool is_dead)
 {
 	const char *what = "";
 	static const struct tele_settings settings = {.label = "ring", .period_ns = 1000000};
 	struct test_ring *self = calloc(1, sizeof(*self));
 	assert_non_null(self);
-	snprintf(self->directory, sizeof(self->directory), "%s/test_ring.XXXXXX", parent);
-	assert_non_null(mkdtemp(self->directory));
+	assert_true(test_folder_make(parent, self->directory));
 	assert_int_equal(tele_schema_write_start(&self->writer, self->schema, sizeof(self->schema),
 						 &self->plan), 0);
 	for (uint32_t id = 0; id < self->plan.n_fields; id++)
@@ -120,13 +119,18 @@ struct test_ring *test_ring_new(const char *parent, size_t ring_bytes, bool is_d
 	return self;
 }
 
+struct test_ring *test_ring_new(size_t ring_bytes, bool is_dead)
+{
+	return test_ring_new_in(test_folder_of_segments(), ring_bytes, is_dead);
+}
+
 void test_ring_free(struct test_ring *self)
 {
 	tele_ring_fini(&self->ring);
 	munmap(self->file.bytes, self->file.layout.segment_bytes);
 	close(self->file.fd);
 	unlink(self->file.path);
-	assert_int_equal(rmdir(self->directory), 0);
+	assert_int_equal(test_folder_remove(self->directory), 0);
 	free(self);
 }
 

@@ -11,11 +11,12 @@
 #include "libtelemetry/attach.h"
 #include "libtelemetry/publish/ring.h"
 #include "libtelemetry/schema.h"
+#include "tests/support/folder.h"
 
 #define TEST_RING_RECORDS_MAX 400000
 
 struct test_ring {
-	char directory[128];
+	char directory[TEST_FOLDER_BYTES];
 	struct tele_identity identity;
 	struct tele_segment_file file;
 	struct tele_ring ring;
@@ -32,9 +33,12 @@ struct test_ring {
 	void (*around)(struct test_ring *self, bool is_after); // each call of the writer
 };
 
-// Makes a directory below `parent` and a segment in it, live. Fails the test
-// when it cannot. With is_dead the identity is of a process that is gone.
-struct test_ring *test_ring_new(const char *parent, size_t ring_bytes, bool is_dead);
+// Makes a directory and a segment in it, live. Fails the test when it cannot.
+// With is_dead the identity is of a process that is gone.
+struct test_ring *test_ring_new(size_t ring_bytes, bool is_dead);
+
+// The same with the directory below `parent`, not where segments belong.
+struct test_ring *test_ring_new_in(const char *parent, size_t ring_bytes, bool is_dead);
 
 // Removes segment and directory.
 void test_ring_free(struct test_ring *self);
