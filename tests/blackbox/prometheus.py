@@ -102,7 +102,8 @@ def get(url, **headers):
         with urllib.request.urlopen(request, timeout=20) as answer:
             return answer.status, answer.headers, answer.read().decode()
     except urllib.error.HTTPError as error:
-        return error.code, error.headers, error.read().decode()
+        with error:
+            return error.code, error.headers, error.read().decode()
 
 
 class Prometheus:

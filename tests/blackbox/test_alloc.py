@@ -9,17 +9,15 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-BUILD = os.path.abspath(os.environ.get("ROLLCALL_BUILD", "build"))
-TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+from tests.blackbox.prometheus import free_port
+from tests.blackbox.support import BUILD, LIBRARY, REPOSITORY, SANITIZED, Case, wait_for
+
 ALLOC = os.path.join(BUILD, "librollcall-alloc.so")
-SANITIZED = re.search(b"__[at]san_init", pathlib.Path(ALLOC).read_bytes()) is not None
 
 
 def environment(**more):
@@ -77,7 +75,7 @@ class Misuse(unittest.TestCase):
 
 
 @unittest.skipIf(SANITIZED, "a sanitizer brings its own malloc")
-class Processes(unittest.TestCase):
+class Processes(Case):
     def test_every_child_of_a_fork_among_16_threads_finishes(self):
         done = run([prog("fork_while_allocating"), "1000"], timeout=300)
         self.assertEqual((done.returncode, done.stdout), (0, "1000\n"), done.stderr)
@@ -87,11 +85,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_other_preloads_and_an_empty_environment(self):
-        with tempfile.TemporaryDirectory() as folder:
-            wrap = os.path.join(folder, "wrap.so")
-            source = os.path.join(folder, "wrap.c")
-            with open(source, "w") as out:
-                out.write("""
+        wrap = self.compile("wrap.so", """
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -118,16 +112,15 @@ int open(const char *path, int flags, ...) {
 	free(malloc(100));
 	return real(path, flags, mode);
 }
-""")
-            subprocess.run(["cc", "-shared", "-fPIC", "-o", wrap, source, "-ldl"], check=True)
-            programs = [["/bin/true"], ["/bin/ls", "/"], ["/bin/bash", "-c", "echo $((1+1))"],
-                        [os.path.realpath(sys.executable), "-c", "print(1)"]]
-            for preload in (ALLOC, ALLOC + ":" + wrap, wrap + ":" + ALLOC):
-                for command in programs:
-                    started = time.monotonic()
-                    done = run(command, env={"LD_PRELOAD": preload}, timeout=30)
-                    self.assertEqual((done.returncode, done.stderr), (0, ""), (preload, command))
-                    self.assertLess(time.monotonic() - started, 20)
+""", "-shared", "-fPIC", "-ldl")
+        programs = [["/bin/true"], ["/bin/ls", "/"], ["/bin/bash", "-c", "echo $((1+1))"],
+                    [os.path.realpath(sys.executable), "-c", "print(1)"]]
+        for preload in (ALLOC, ALLOC + ":" + wrap, wrap + ":" + ALLOC):
+            for command in programs:
+                started = time.monotonic()
+                done = run(command, env={"LD_PRELOAD": preload}, timeout=30)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), (preload, command))
+                self.assertLess(time.monotonic() - started, 20)
 
     def test_sandboxes_work_as_without_us(self):
         commands = [["unshare", "-Ur", "true"]]
@@ -141,7 +134,7 @@ int open(const char *path, int flags, ...) {
             # Both, as `rollcall run` does: the parking is librollcall's.
             on = environment()
             del on["ROLLCALL"]
-            on["LD_PRELOAD"] += ":" + os.path.join(BUILD, "librollcall.so.0")
+            on["LD_PRELOAD"] += ":" + LIBRARY
             done = run(command, env=on)
             self.assertEqual(done.returncode, 0, done.stderr)
         if not tried:
@@ -155,11 +148,7 @@ int open(const char *path, int flags, ...) {
 
 
 @unittest.skipIf(SANITIZED, "a sanitizer brings its own malloc")
-class RealPrograms(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
+class RealPrograms(Case):
     def need(self, *names):
         for name in names:
             if not shutil.which(name):
@@ -188,18 +177,18 @@ class RealPrograms(unittest.TestCase):
                    "for i in 1 2 3 4 5; do seq 1 $((i*1000)) > f$i; git add .; "
                    "GIT_AUTHOR_DATE='2020-01-01T00:00:0'$i'Z' GIT_COMMITTER_DATE='2020-01-01T00:00:0'$i'Z' "
                    "git -c user.name=a -c user.email=a@b commit -qm c$i; done; "
-                   "git -c gc.auto=0 repack -adq && git fsck --full && git log --stat | cat"], cwd=self.folder)
+                   "git -c gc.auto=0 repack -adq && git fsck --full && git log --stat | cat"], cwd=self.files)
 
     def test_gcc(self):
         self.need("g++")
-        source = os.path.join(self.folder, "a.cc")
+        source = self.file("a.cc")
         with open(source, "w") as out:
             out.write("#include <map>\n#include <string>\n#include <iostream>\n#include <regex>\n"
                       "int main() { std::map<std::string, int> m; for (int i = 0; i < 1000; i++) "
                       "m[std::to_string(i)] = i; std::cout << m.size() << "
                       "std::regex_match(\"aab\", std::regex(\"a+b\")) << std::endl; }\n")
-        self.assertEqual(run(["g++", "-O1", "-o", "a.out", "a.cc"], cwd=self.folder, timeout=300).returncode, 0)
-        self.assertEqual(run(["./a.out"], cwd=self.folder).stdout, "10001\n")
+        self.assertEqual(run(["g++", "-O1", "-o", "a.out", "a.cc"], cwd=self.files, timeout=300).returncode, 0)
+        self.assertEqual(run(["./a.out"], cwd=self.files).stdout, "10001\n")
 
     def test_python(self):
         script = ("import json, re, threading, zlib\n"
@@ -229,24 +218,17 @@ class RealPrograms(unittest.TestCase):
 
     def test_redis(self):
         self.need("redis-server", "redis-benchmark", "redis-cli")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = str(probe.getsockname()[1])
-        server = subprocess.Popen(["redis-server", "--port", port, "--save", "", "--appendonly", "no"],
-                                  cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL)
-        try:
-            for _ in range(100):
-                if run(["redis-cli", "-p", port, "ping"]).stdout == "PONG\n":
-                    break
-                time.sleep(0.1)
-            done = run(["redis-benchmark", "-p", port, "-n", "30000", "-P", "16", "-q", "-r", "10000", "-d", "400",
-                        "-t", "set,get,lpush,hset,zadd"])
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(run(["redis-cli", "-p", port, "flushall"]).stdout, "OK\n")
-            self.assertIn("used_memory", run(["redis-cli", "-p", port, "info", "memory"]).stdout)
-        finally:
-            server.terminate()
-            self.assertEqual(server.wait(timeout=30), 0)
+        port = str(free_port())
+        server = self.start(["redis-server", "--port", port, "--save", "", "--appendonly", "no"],
+                            cwd=self.files, env=environment(), stdout=subprocess.DEVNULL)
+        wait_for(lambda: run(["redis-cli", "-p", port, "ping"]).stdout == "PONG\n", "the server")
+        done = run(["redis-benchmark", "-p", port, "-n", "30000", "-P", "16", "-q", "-r", "10000", "-d", "400",
+                    "-t", "set,get,lpush,hset,zadd"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(run(["redis-cli", "-p", port, "flushall"]).stdout, "OK\n")
+        self.assertIn("used_memory", run(["redis-cli", "-p", port, "info", "memory"]).stdout)
+        server.terminate()
+        self.assertEqual(server.wait(timeout=30), 0)
 
 
 # Each changes one place of the source; what the ledger must notice.
@@ -267,33 +249,32 @@ MUTANTS = {
 
 
 @unittest.skipIf(SANITIZED, "the mutants are built once, without a sanitizer")
-class Mutants(unittest.TestCase):
+class Mutants(Case):
     def test_the_ledger_fails_on_every_mutant_and_on_no_other(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for part in ("alloc", "libtelemetry", "tests", "Makefile"):
-                source = os.path.join(TOP, part)
-                target = os.path.join(folder, part)
-                if os.path.isdir(source):
-                    shutil.copytree(source, target, ignore=shutil.ignore_patterns("golden", "traces", "blackbox"))
-                else:
-                    shutil.copy(source, target)
-            program = "build/tests/test_alloc_ledger"
-            for name, change in [("none", None)] + sorted(MUTANTS.items()):
-                if change:
-                    path, old, new = change
-                    path = os.path.join(folder, path)
-                    text = pathlib.Path(path).read_text()
-                    self.assertEqual(text.count(old), 1, name)
-                    pathlib.Path(path).write_text(text.replace(old, new))
-                subprocess.run(["make", "-s", "O=build", program], cwd=folder, check=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                done = subprocess.run([os.path.join(folder, program)], capture_output=True, timeout=300,
-                                      env=dict(os.environ, ALLOC_LEDGER_SNAPSHOTS="3000"))
-                if change:
-                    self.assertNotEqual(done.returncode, 0, name)
-                    pathlib.Path(path).write_text(text)
-                else:
-                    self.assertEqual(done.returncode, 0, done.stdout)
+        for part in ("alloc", "libtelemetry", "tests", "Makefile"):
+            source = os.path.join(REPOSITORY, part)
+            target = self.file(part)
+            if os.path.isdir(source):
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("golden", "traces", "blackbox"))
+            else:
+                shutil.copy(source, target)
+        program = "build/tests/test_alloc_ledger"
+        for name, change in [("none", None)] + sorted(MUTANTS.items()):
+            if change:
+                path, old, new = change
+                path = self.file(path)
+                text = pathlib.Path(path).read_text()
+                self.assertEqual(text.count(old), 1, name)
+                pathlib.Path(path).write_text(text.replace(old, new))
+            subprocess.run(["make", "-s", "O=build", program], cwd=self.files, check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            done = subprocess.run([self.file(program)], capture_output=True, timeout=300,
+                                  env=dict(os.environ, ALLOC_LEDGER_SNAPSHOTS="3000"))
+            if change:
+                self.assertNotEqual(done.returncode, 0, name)
+                pathlib.Path(path).write_text(text)
+            else:
+                self.assertEqual(done.returncode, 0, done.stdout)
 
 
 if __name__ == "__main__":

@@ -5,16 +5,13 @@ for other tests hold the census against it."""
 
 import os
 import re
-import shutil
 import signal
 import stat
 import subprocess
-import tempfile
-import time
 import unittest
 
-BUILD = os.environ.get("ROLLCALL_BUILD", "build")
-PROGRAM = os.path.abspath(os.path.join(BUILD, "tilesearch"))
+from tests.blackbox.support import TILESEARCH, Case, wait_for
+
 OUTCOMES = ("declined", "link_failed", "non_dispatchable", "deduplicated", "failed", "timed", "kept")
 TIMEOUT_S = 240
 
@@ -32,29 +29,23 @@ def without_speeds(output):
     return [re.sub(r" [\d.]+ GFLOP/s", "", line) for line in kept]
 
 
-@unittest.skipUnless(os.path.exists(PROGRAM), "tilesearch is not built")
-class TileSearch(unittest.TestCase):
+class TileSearch(Case):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="tilesearch-test-")
-        self.temporary = os.path.join(self.folder, "tmp")
+        super().setUp()
+        self.temporary = self.file("tmp")
         os.mkdir(self.temporary)
-        self.environment = dict(os.environ, TMPDIR=self.temporary)
-        for name in ("LD_PRELOAD", "CC"):
-            self.environment.pop(name, None)
-
-    def tearDown(self):
-        shutil.rmtree(self.folder)
+        self.environment["TMPDIR"] = self.temporary
+        self.environment.pop("CC", None)
 
     def run_search(self, *options, status=0, **variables):
-        done = subprocess.run([PROGRAM, *options], env=dict(self.environment, **variables), text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                              timeout=TIMEOUT_S)
+        done = self.run_command([TILESEARCH, *options], env=dict(self.environment, **variables), text=True,
+                                timeout=TIMEOUT_S)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.assertEqual(os.listdir(self.temporary), [], "temporary files stayed")
         return done.stdout if status == 0 else done.stderr
 
     def script(self, text):
-        path = os.path.join(self.folder, "compiler")
+        path = self.file("compiler")
         with open(path, "w", encoding="ascii") as file:
             file.write("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n" + text)
         os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
@@ -62,7 +53,7 @@ class TileSearch(unittest.TestCase):
 
     def compiler_of(self, source):
         """A compiler that makes the same module of everything."""
-        path = os.path.join(self.folder, "fixed.c")
+        path = self.file("fixed.c")
         with open(path, "w", encoding="ascii") as file:
             file.write(source)
         return self.script("while [ \"$1\" != -o ]; do shift; done\nexec cc -shared -fPIC -o \"$2\" %s\n" % path)
@@ -178,13 +169,12 @@ class TileSearch(unittest.TestCase):
             self.assertEqual(pairs(output, "ledger at exit")["live_working_pools"], 0, options)
 
     def stop(self, number, *options, **variables):
-        process = subprocess.Popen([PROGRAM, *options], env=dict(self.environment, **variables), text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        process = self.start([TILESEARCH, *options], env=dict(self.environment, **variables), text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         line = process.stdout.readline()
         self.assertIn("phase A", line)
         if "CC" in variables:
-            while not os.path.exists(os.path.join(self.folder, "at-work")):
-                time.sleep(0.01)
+            wait_for(lambda: os.path.exists(self.file("at-work")), "the compiler")
         else:
             process.stdout.readline()
         self.assertNotEqual(os.listdir(self.temporary), [])
@@ -203,15 +193,15 @@ class TileSearch(unittest.TestCase):
         self.stop(signal.SIGTERM, "--candidates", "9", "--pause-ms", "60000")
 
     def test_a_signal_ends_a_compiler_that_hangs(self):
-        hanging = self.script("cp /dev/null \"$TMPDIR/cc-pass.s\"\n: > %s/at-work\nsleep 1000\n" % self.folder)
+        hanging = self.script("cp /dev/null \"$TMPDIR/cc-pass.s\"\n: > %s/at-work\nsleep 1000\n" % self.files)
         self.stop(signal.SIGTERM, "--jobs", "3", CC=hanging)
 
     def test_a_reader_that_goes_away_leaves_no_temporary_files(self):
-        with subprocess.Popen([PROGRAM, "--candidates", "2000"], env=self.environment, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-            process.stdout.readline()
-            process.stdout.close()
-            self.assertEqual(process.wait(timeout=TIMEOUT_S), 1)
+        process = self.start([TILESEARCH, "--candidates", "2000"], text=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL)
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=TIMEOUT_S), 1)
         self.assertEqual(os.listdir(self.temporary), [])
 
     def test_without_a_compiler_there_is_one_clear_line(self):
@@ -221,7 +211,7 @@ class TileSearch(unittest.TestCase):
             self.assertRegex(errors, r"^tilesearch: .*CC")
 
     def test_without_a_place_for_temporary_files_there_is_one_clear_line(self):
-        for folder in (os.path.join(self.folder, "none"), "/proc", self.folder + "/x" * 300):
+        for folder in (self.file("none"), "/proc", self.files + "/x" * 300):
             errors = self.run_search(status=1, TMPDIR=folder)
             self.assertEqual(len(errors.splitlines()), 1, errors)
 
