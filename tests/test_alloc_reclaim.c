@@ -18,30 +18,14 @@
 #include <unistd.h>
 
 #include "alloc_shim.h"
+#include "support/heap_books.h"
 #include "support/in_child.h"
 
 #include "../alloc/alloc.h"
-#include "../alloc/audit.h"
 #include "../alloc/classes.h"
 #include "../alloc/config.h"
 #include "../alloc/reclaim.h"
 #include "../alloc/span.h"
-#include "../alloc/walk.h"
-
-static struct alloc_books read_books(void)
-{
-	struct alloc_reading reading;
-	alloc_walk(&reading, NULL);
-	assert_true(alloc_books_balanced(&reading.books));
-	return reading.books;
-}
-
-static void audit(void)
-{
-	const char *difference = "";
-	if (alloc_audit(&difference))
-		fail_msg("audit: %s", difference);
-}
 
 static void a_batch_of_discards_may_stop_half_way(void **state)
 {
