@@ -7,7 +7,7 @@
 #include "libtelemetry/attach.h"
 #include "libtelemetry/discover.h"
 #include "libtelemetry/publish/publisher.h"
-#include "tests/support/ring_fixture.h"
+#include "tests/support/ring_readers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,15 +16,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static struct tele_attach *attach_to(const struct test_ring *ring)
-{
-	struct tele_attach *attach;
-	struct tele_error error = {0};
-	if (tele_attach_open(ring->file.path, &attach, &error) != 0)
-		fail_msg("%s", error.text);
-	return attach;
-}
 
 // Killed after a chunk was sealed: the row that a boundary is laid over is the
 // latest one, since none is open.
@@ -38,7 +29,7 @@ static void a_boundary_after_a_seal_is_laid_over_the_latest_row(void **state)
 	test_ring_steps(ring, 25);
 	tele_ring_seal(&ring->ring);
 	test_ring_claim(ring, "boundary", true, true);
-	struct tele_attach *attach = attach_to(ring);
+	struct tele_attach *attach = test_attach_to(ring);
 	assert_int_equal(tele_attach_instance(attach)->state, TELE_KILLED);
 	assert_int_equal(tele_attach_latest(attach, row, TELE_FIELDS_MAX, &n_fields, &seq, NULL), 0);
 	assert_true(seq == ring->n_records + 2); // its event comes first
@@ -64,7 +55,7 @@ static void a_boundary_that_nobody_drained_is_evidence(void **state)
 	(void)state;
 	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, true);
 	test_ring_steps(ring, 5);
-	struct tele_attach *attach = attach_to(ring);
+	struct tele_attach *attach = test_attach_to(ring);
 	assert_false(tele_attach_is_evidence(attach));
 	test_ring_claim(ring, "candidate", true, true);
 	assert_int_equal(tele_attach_refresh(attach, NULL), 0);
@@ -78,7 +69,7 @@ static void a_segment_goes_only_with_an_old_heartbeat(void **state)
 	(void)state;
 	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, true);
 	test_ring_steps(ring, 5);
-	struct tele_attach *attach = attach_to(ring);
+	struct tele_attach *attach = test_attach_to(ring);
 	assert_int_equal(tele_attach_instance(attach)->state, TELE_KILLED);
 	assert_false(tele_is_removable(attach));
 	atomic_store(control_of(ring, TELE_CONTROL_HEARTBEAT), 1);
@@ -95,7 +86,7 @@ static void a_segment_cut_off_beneath_a_reader_is_unreadable(void **state)
 {
 	(void)state;
 	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, false);
-	struct tele_attach *attach = attach_to(ring);
+	struct tele_attach *attach = test_attach_to(ring);
 	struct tele_error error = {0};
 	assert_int_equal(truncate(ring->file.path, 100), 0);
 	assert_int_equal(tele_attach_refresh(attach, &error), TELE_ETRUNCATED);
