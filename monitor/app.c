@@ -49,8 +49,16 @@ void mon_app_open(struct mon_app *app, uint64_t instance_id)
 	mon_model_settle(&app->model);
 }
 
+// Text that is being typed is of the screen that stands below it, and goes with it.
+static void stop_entry(struct mon_app *app)
+{
+	app->entry = MON_ENTRY_NONE;
+	app->view.entry_prompt[0] = '\0';
+}
+
 static void close_process(struct mon_app *app)
 {
+	stop_entry(app);
 	app->view.opened = 0;
 	app->view.scroll = 0;
 	mon_time_blur(app);
@@ -78,12 +86,6 @@ void mon_app_start_entry(struct mon_app *app, enum mon_entry entry, const char *
 	app->entry = entry;
 	snprintf(app->view.entry, sizeof(app->view.entry), "%s", text);
 	snprintf(app->view.entry_prompt, sizeof(app->view.entry_prompt), "%s", prompt);
-}
-
-static void stop_entry(struct mon_app *app)
-{
-	app->entry = MON_ENTRY_NONE;
-	app->view.entry_prompt[0] = '\0';
 }
 
 // "200ms", "0.5s", "2": seconds without a unit.
@@ -320,18 +322,20 @@ static void answer(struct mon_app *app, enum mon_key key)
 	const struct mon_key_row *row = mon_key_row(key);
 	if (!row)
 		return;
-	const char *where = app->view.is_help	? "the help"
-			    : app->view.opened	? "this view of a process"
-						: "the list";
+	bool is_list = mon_view_screen(&app->view) == MON_SCREEN_OVERVIEW;
+	const char *where = app->view.is_help ? "the help" : is_list ? "the list" : "this view of a process";
 	snprintf(text, sizeof(text), "%s (%s) has no meaning in %s",
 		 mon_key_name(key, name, sizeof(name)), row->word, where);
 	mon_app_note(app, text);
 }
 
-// A click becomes the key that it hit, or is told what it hit.
+// A click becomes the key that it hit, or is told what it hit. One that hits
+// something leaves what is being typed, as Esc does.
 static void resolve_click(struct mon_app *app, struct mon_input *input)
 {
 	input->hit = mon_view_hit(&app->view, input->x, input->y, &input->hit_value);
+	if (input->hit != MON_HIT_NONE)
+		stop_entry(app);
 	if (input->hit == MON_HIT_FILTER && input->hit_value == 0)
 		app->view.filters[mon_view_screen(&app->view)][0] = '\0';
 	else if (input->hit == MON_HIT_FILTER && input->hit_value == 1)
@@ -352,10 +356,10 @@ int mon_app_key(struct mon_app *app, struct mon_input input, struct tele_error *
 		resolve_click(app, &input);
 	else
 		app->clicked = 0;
-	if (app->entry != MON_ENTRY_NONE && input.key != MON_KEY_CLICK)
+	if (app->entry != MON_ENTRY_NONE)
 		return entry_key(app, input, ret_error);
 	// One key, as in atop: a tree where there are parents, else forward.
-	if (input.key == MON_KEY_TREE && app->view.opened)
+	if (input.key == MON_KEY_TREE && mon_view_screen(&app->view) != MON_SCREEN_OVERVIEW)
 		input.key = MON_KEY_STEP_FORWARD;
 	const struct mon_screen_row *screen = mon_screen(&app->view);
 	if (screen->key && !app->view.is_help)

@@ -63,7 +63,8 @@ void mon_app_note(struct mon_app *app, const char *text);
 
 // Text entry at the foot, which starts with `text`. Enter finishes it: FIND is
 // kept in `find` and comes as FIND_NEXT to the view, FILTER is put in its place,
-// JUMP goes to mon_time_jump.
+// JUMP goes to mon_time_jump. Esc, a click on something and a screen that goes
+// away leave it, and nothing comes of it.
 void mon_app_start_entry(struct mon_app *app, enum mon_entry entry, const char *prompt,
 			 const char *text);
 

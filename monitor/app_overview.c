@@ -77,11 +77,12 @@ static int click(struct mon_app *app, struct mon_input input)
 	if (input.hit != MON_HIT_ROW)
 		return 0;
 	uint64_t id = mon_overview_row(mon_app_shown(app), &app->view, input.hit_value);
-	if (id && id == app->clicked)
+	bool is_again = id == app->clicked;
+	if (id && is_again)
 		mon_app_open(app, id);
 	else if (id)
 		app->view.selected = id;
-	app->clicked = app->view.opened ? 0 : id;
+	app->clicked = is_again ? 0 : id;
 	return 1;
 }
 

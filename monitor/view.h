@@ -103,6 +103,7 @@ struct mon_view {
 	char filters[MON_SCREEN_COUNT][64]; // of each view; "" shows all
 	const struct mon_transport *transport;
 	// Set by drawing:
+	bool is_absent; // at this point of a replay the opened process has not started
 	bool has_more; // lines below the screen
 	char about[256]; // what is selected, in one sentence; "" for nothing
 	struct mon_hit hits[MON_HITS_MAX];
@@ -111,7 +112,8 @@ struct mon_view {
 
 void mon_view_init(struct mon_view *view);
 
-// What is shown: the overview while nothing is opened.
+// What is shown, and so what keys are for: the overview while nothing is opened,
+// or the opened process is absent.
 enum mon_screen mon_view_screen(const struct mon_view *view);
 
 // While drawing: says what a click on this part of the screen means. Later ones

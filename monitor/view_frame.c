@@ -186,13 +186,14 @@ static int draw_keys(struct mon_grid *grid, struct mon_view *view, const enum mo
 static int draw_filters(struct mon_grid *grid, struct mon_view *view, int y, int width)
 {
 	const char *filter = view->filters[mon_view_screen(view)];
+	bool is_list = mon_view_screen(view) == MON_SCREEN_OVERVIEW;
 	char texts[3][96] = {"", "", ""};
 	int x = 1;
 	if (filter[0])
 		snprintf(texts[0], sizeof(texts[0]), "\\ %s", filter);
-	if (view->has_user && !view->opened)
+	if (view->has_user && is_list)
 		snprintf(texts[1], sizeof(texts[1]), "user %llu", (unsigned long long)view->user);
-	if (view->is_dead_hidden && !view->opened)
+	if (view->is_dead_hidden && is_list)
 		snprintf(texts[2], sizeof(texts[2]), "no dead");
 	for (unsigned i = 0; i < TELE_ARRAY_LEN(texts); i++) {
 		if (!texts[i][0])
@@ -255,7 +256,7 @@ static void draw_foot(struct mon_grid *grid, const struct mon_screen_row *screen
 
 enum mon_screen mon_view_screen(const struct mon_view *view)
 {
-	if (!view->opened)
+	if (!view->opened || view->is_absent)
 		return MON_SCREEN_OVERVIEW;
 	return view->screen == MON_SCREEN_OVERVIEW ? MON_SCREEN_PROCESS : view->screen;
 }
@@ -289,17 +290,16 @@ static void draw_too_small(struct mon_grid *grid)
 
 void mon_view_draw(struct mon_grid *grid, const struct mon_model *model, struct mon_view *view)
 {
+	const struct mon_process *process =
+		view->opened ? mon_model_find(model, view->opened) : NULL;
 	view->n_hits = 0;
 	view->has_more = false;
+	view->is_absent = view->opened && !process;
 	if (grid->width < MON_WIDTH_MIN || grid->height < MON_HEIGHT_MIN) {
 		draw_too_small(grid);
 		return;
 	}
-	// At this point of a replay the opened process may not have started.
-	const struct mon_process *process =
-		view->opened ? mon_model_find(model, view->opened) : NULL;
-	const struct mon_screen_row *screen =
-		process ? mon_screen(view) : mon_screen_row(MON_SCREEN_OVERVIEW);
+	const struct mon_screen_row *screen = mon_screen(view);
 	int y = 1, bottom = grid->height - (view->is_text ? 0 : 1);
 	mon_draw_style(grid, 0, 0, grid->width, MON_TITLE);
 	int head_width = draw_clock(grid, model, view);

@@ -250,6 +250,67 @@ static void a_click_at_the_foot_is_the_key_that_stands_there(void **state)
 	assert_false(app.is_quit);
 }
 
+// What is typed is of the screen it was begun on.
+static void a_click_on_something_leaves_what_is_being_typed(void **state)
+{
+	(void)state;
+	press(MON_KEY_FILTER);
+	type("server b");
+	click(40, 15); // nothing is there
+	assert_int_equal(app.entry, MON_ENTRY_FILTER);
+	click(20, 4);
+	assert_int_equal(app.entry, MON_ENTRY_NONE);
+	assert_string_equal(app.view.entry_prompt, "");
+	click(20, 4);
+	assert_int_equal(app.view.opened, id_of(2));
+	for (int screen = 0; screen < MON_SCREEN_COUNT; screen++)
+		assert_string_equal(app.view.filters[screen], "");
+	app.view.screen = MON_SCREEN_CANDIDATES;
+	press(MON_KEY_FIND);
+	type("x");
+	for (int x = 0; x < 80 && mon_view_screen(&app.view) == MON_SCREEN_CANDIDATES; x++)
+		click(x, 1);
+	assert_int_equal(mon_view_screen(&app.view), MON_SCREEN_PROCESS);
+	press(MON_KEY_OPEN);
+	assert_string_equal(app.find, "");
+}
+
+static void what_is_being_typed_goes_with_its_screen(void **state)
+{
+	static int somewhere;
+	(void)state;
+	press(MON_KEY_DOWN);
+	press(MON_KEY_OPEN);
+	app.view.screen = MON_SCREEN_LOG;
+	press(MON_KEY_FILTER);
+	type("fork");
+	mon_model_forget(&app.model, id_of(1));
+	app.live = (struct mon_live *)(void *)&somewhere; // only whether it is there is looked at
+	mon_app_settle(&app);
+	app.live = NULL;
+	assert_int_equal(app.view.opened, 0);
+	assert_int_equal(app.entry, MON_ENTRY_NONE);
+	assert_string_equal(app.view.filters[MON_SCREEN_OVERVIEW], "");
+}
+
+// Before it started, a replay shows the list, and keys are for what is shown.
+static void keys_are_for_the_list_while_the_opened_process_is_absent(void **state)
+{
+	(void)state;
+	app.view.opened = 12345;
+	app.view.screen = MON_SCREEN_LOG;
+	click(20, 4);
+	assert_int_equal(app.view.selected, id_of(2));
+	press(MON_KEY_NEXT_VIEW);
+	assert_non_null(strstr(app.view.note, "has no meaning in the list"));
+	click(20, 4);
+	assert_int_equal(app.view.opened, 12345); // a key lay between
+	click(20, 4);
+	assert_int_equal(app.view.opened, id_of(2));
+	draw();
+	assert_int_equal(mon_view_screen(&app.view), MON_SCREEN_LOG);
+}
+
 static void the_wheel_moves_three_rows(void **state)
 {
 	(void)state;
@@ -391,6 +452,9 @@ int main(void)
 		TEST(a_click_selects_a_row_and_opens_the_selected_one),
 		TEST(a_click_on_a_title_sorts_and_another_inverts),
 		TEST(a_click_at_the_foot_is_the_key_that_stands_there),
+		TEST(a_click_on_something_leaves_what_is_being_typed),
+		TEST(what_is_being_typed_goes_with_its_screen),
+		TEST(keys_are_for_the_list_while_the_opened_process_is_absent),
 		TEST(the_wheel_moves_three_rows),
 		TEST(a_filter_is_typed_shown_and_clicked_away),
 		TEST(a_user_is_a_name_or_a_number_and_nothing_is_all),
