@@ -206,16 +206,20 @@ static bool change_view(struct mon_app *app, struct mon_input input)
 {
 	int first = MON_SCREEN_OVERVIEW + 1, n = MON_SCREEN_COUNT - first;
 	int at = (int)mon_view_screen(&app->view) - first;
+	char text[64];
 	if (at < 0)
 		return false;
+	if (input.key == MON_KEY_VIEW && (input.ch < '1' || input.ch >= '1' + (uint32_t)n)) {
+		snprintf(text, sizeof(text), "there is no view %c: 1 to %d", (int)input.ch, n);
+		mon_app_note(app, text);
+		return true;
+	}
 	if (input.key == MON_KEY_NEXT_VIEW)
 		at = (at + 1) % n;
 	else if (input.key == MON_KEY_PREVIOUS_VIEW)
 		at = (at + n - 1) % n;
-	else if (input.ch >= '1' && input.ch < '1' + (uint32_t)n)
-		at = (int)(input.ch - '1');
 	else
-		return false;
+		at = (int)(input.ch - '1');
 	app->view.screen = (enum mon_screen)(first + at);
 	app->view.scroll = 0;
 	return true;
@@ -315,17 +319,21 @@ static bool common_key(struct mon_app *app, struct mon_input input)
 	}
 }
 
-// Says that a key has no meaning where it was pressed.
-static void answer(struct mon_app *app, enum mon_key key)
+// Says that a key has no meaning where it was pressed, or nowhere. `key` is what
+// it would have meant there.
+static void answer(struct mon_app *app, const struct mon_input *pressed, enum mon_key key)
 {
 	char text[128], name[16];
 	const struct mon_key_row *row = mon_key_row(key);
-	if (!row)
+	mon_input_name(pressed, name, sizeof(name));
+	if (!name[0])
 		return;
 	bool is_list = mon_view_screen(&app->view) == MON_SCREEN_OVERVIEW;
 	const char *where = app->view.is_help ? "the help" : is_list ? "the list" : "this view of a process";
-	snprintf(text, sizeof(text), "%s (%s) has no meaning in %s",
-		 mon_key_name(key, name, sizeof(name)), row->word, where);
+	if (row)
+		snprintf(text, sizeof(text), "%s (%s) has no meaning in %s", name, row->word, where);
+	else
+		snprintf(text, sizeof(text), "%s has no meaning: ? lists the keys that have one", name);
 	mon_app_note(app, text);
 }
 
@@ -358,6 +366,7 @@ int mon_app_key(struct mon_app *app, struct mon_input input, struct tele_error *
 		app->clicked = 0;
 	if (app->entry != MON_ENTRY_NONE)
 		return entry_key(app, input, ret_error);
+	const struct mon_input pressed = input;
 	// One key, as in atop: a tree where there are parents, else forward.
 	if (input.key == MON_KEY_TREE && mon_view_screen(&app->view) != MON_SCREEN_OVERVIEW)
 		input.key = MON_KEY_STEP_FORWARD;
@@ -369,7 +378,7 @@ int mon_app_key(struct mon_app *app, struct mon_input input, struct tele_error *
 	if (taken == 0 && !app->view.is_help)
 		taken = mon_time_key(app, input, ret_error);
 	if (taken == 0)
-		answer(app, input.key);
+		answer(app, &pressed, input.key);
 	return taken < 0 ? taken : 0;
 }
 

@@ -58,6 +58,10 @@ const struct mon_key_row *mon_key_row(enum mon_key key);
 // The first of its names, "?".
 const char *mon_key_name(enum mon_key key, char *buffer, size_t size);
 
+// The name of the key that was pressed, which may be another than the first:
+// the character, else the name of a key that is none, "F6"; "" for none.
+const char *mon_input_name(const struct mon_input *input, char *buffer, size_t size);
+
 const char *mon_key_group_title(enum mon_key_group group);
 
 #endif

@@ -417,6 +417,36 @@ static void every_key_is_taken_or_answered_everywhere(void **state)
 	}
 }
 
+static void a_refusal_names_the_key_that_was_pressed(void **state)
+{
+	static const struct {
+		struct mon_input input;
+		bool is_opened;
+		const char *note;
+	} presses[] = {
+		{{.key = MON_KEY_VIEW, .ch = '7'}, false, "7 (views) has no meaning in the list"},
+		{{.key = MON_KEY_VIEW, .ch = '7'}, true, "there is no view 7: 1 to 6"},
+		{{.key = MON_KEY_VIEW, .ch = '9'}, true, "there is no view 9: 1 to 6"},
+		{{.key = MON_KEY_TREE, .ch = 't'}, true, "t (forward) has no meaning in this view of a process"},
+		{{.key = MON_KEY_TREE}, true, "F5 (forward) has no meaning in this view of a process"},
+		{{.key = MON_KEY_STEP_FORWARD}, true, "right (forward) has no meaning in this view of a process"},
+		{{.key = MON_KEY_STEP_BACK, .ch = 'T'}, false, "T (back) has no meaning in the list"},
+		{{.key = MON_KEY_STEP_BACK}, false, "left (back) has no meaning in the list"},
+		{{.key = MON_KEY_SORT, .ch = 's'}, true, "s (sort) has no meaning in this view of a process"},
+		{{.key = MON_KEY_SORT}, true, "F6 (sort) has no meaning in this view of a process"},
+		{{.key = MON_KEY_EVENT_BACK, .ch = ','}, false, ", (event) has no meaning in the list"},
+		{{.key = MON_KEY_CHAR, .ch = 'a'}, false, "a has no meaning: ? lists the keys that have one"},
+		{{.key = MON_KEY_CHAR, .ch = 0x3bb}, false, "\u03bb has no meaning: ? lists the keys that have one"},
+		{{.key = MON_KEY_CHAR, .ch = 1}, false, "Ctrl-A has no meaning: ? lists the keys that have one"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(presses) / sizeof(presses[0]); i++) {
+		app.view.opened = presses[i].is_opened ? id_of(0) : 0;
+		assert_int_equal(mon_app_key(&app, presses[i].input, NULL), 0);
+		assert_string_equal(app.view.note, presses[i].note);
+	}
+}
+
 static void keys_of_a_replay_say_that_they_have_no_meaning_live(void **state)
 {
 	(void)state;
@@ -461,6 +491,7 @@ int main(void)
 		TEST(an_interval_is_typed_with_its_unit),
 		TEST(views_go_round_and_their_numbers_go_there),
 		TEST(every_key_is_taken_or_answered_everywhere),
+		TEST(a_refusal_names_the_key_that_was_pressed),
 		TEST(keys_of_a_replay_say_that_they_have_no_meaning_live),
 	};
 	setlocale(LC_CTYPE, "C.UTF-8");
