@@ -40,8 +40,7 @@ void mon_list_fini(struct mon_list *list);
 
 struct mon_column_row {
 	const char *title;
-	int width;     // least; 0: that of a size, -1: a size with its sign
-	int priority;  // the lowest go first when there is no room
+	int width;	// of its own; 0: that of a size, -1: a size with its sign
 	bool is_right; // aligned
 	bool is_summed; // has a total
 	const char *help; // one sentence, for the foot

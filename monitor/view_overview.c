@@ -15,13 +15,6 @@
 
 #include "../libtelemetry/banned.h"
 
-#define LABEL_COLUMNS_ENOUGH 20
-#define LABEL_COLUMNS_MAX    60
-#define VERDICT_ENOUGH	     43
-#define VERDICT_COLUMNS_MAX  72
-#define NARROW_COLUMNS	     70  // below, a verdict is its mark alone
-#define WIDE_COLUMNS	     110 // from here on it has room for a forecast
-#define VERDICT_WIDE	     40
 #define DETAIL_HEIGHT	     14 // of the area, from which on columns are explained
 #define TREND_COLUMNS	     5
 
@@ -31,53 +24,61 @@ struct layout {
 	int width[MON_COLUMN_COUNT]; // 0: not shown
 };
 
-static int least_width(enum mon_column column, int screen_width, enum mon_units units)
+// Who gets how much of the width, one after the other. All of it or nothing, but
+// for the label and the phrase of a verdict, which are widened as far as there is
+// room.
+static const struct claim {
+	enum mon_column column;
+	int width; // 0: the column's own
+} claims[] = {
+	{MON_COLUMN_PID, 0},
+	{MON_COLUMN_LABEL, 0},
+	{MON_COLUMN_STATE, 6},
+	{MON_COLUMN_RSS, 0},
+	{MON_COLUMN_VERDICT, 1}, // its mark alone
+	{MON_COLUMN_VERDICT, 0},
+	{MON_COLUMN_STATE, 0},
+	{MON_COLUMN_POOLS, 0},
+	{MON_COLUMN_HISTORY, 0},
+	{MON_COLUMN_UP, 0},
+	{MON_COLUMN_LABEL, 16},
+	{MON_COLUMN_VERDICT, 32},
+	{MON_COLUMN_CONTEXTS, 0},
+	{MON_COLUMN_VERDICT, 40}, // with a forecast
+	{MON_COLUMN_LIVE, 0},
+	{MON_COLUMN_MODULES, 0},
+	{MON_COLUMN_LABEL, 20},
+	{MON_COLUMN_PREDICTED, 0},
+	{MON_COLUMN_RESIDUAL, 0},
+	{MON_COLUMN_MAPPED, 0},
+	{MON_COLUMN_POOL_BYTES, 0},
+	{MON_COLUMN_CANDIDATES, 0},
+	{MON_COLUMN_VERDICT, 72},
+	{MON_COLUMN_LABEL, 60},
+};
+
+static int own_width(enum mon_column column, enum mon_units units)
 {
 	int width = mon_column_row(column)->width;
-	if (column == MON_COLUMN_VERDICT && screen_width < NARROW_COLUMNS)
-		return 1;
-	if (column == MON_COLUMN_VERDICT && screen_width >= WIDE_COLUMNS)
-		return VERDICT_WIDE;
-	if (column == MON_COLUMN_STATE && screen_width < NARROW_COLUMNS)
-		return 6;
-	if (width > 0)
-		return width;
-	return mon_bytes_columns(units) + (width < 0 ? 1 : 0);
-}
-
-// Widens a shown column to `most` as far as there is room; returns what it took.
-static int widen(struct layout *layout, enum mon_column column, int most, int room)
-{
-	int by = most - layout->width[column];
-	if (layout->width[column] <= 1 || by <= 0)
-		return 0;
-	by = by < room ? by : room;
-	layout->width[column] += by;
-	return by;
+	return width > 0 ? width : mon_bytes_columns(units) + (width < 0 ? 1 : 0);
 }
 
 static struct layout lay_out(int width, enum mon_units units)
 {
 	struct layout layout = {0};
 	int left = width - 1;
-	for (int priority = 100; priority > 0; priority--) {
-		for (int c = 0; c < MON_COLUMN_COUNT; c++) {
-			enum mon_column column = (enum mon_column)c;
-			int need = least_width(column, width, units) + 1;
-			if (mon_column_row(column)->priority != priority || need > left)
-				continue;
-			layout.width[c] = need - 1;
-			left -= need;
-		}
+	for (size_t i = 0; i < TELE_ARRAY_LEN(claims); i++) {
+		enum mon_column column = claims[i].column;
+		int *now = &layout.width[column];
+		int by = (claims[i].width ? claims[i].width : own_width(column, units)) - *now;
+		bool is_elastic = *now > 1 && (column == MON_COLUMN_LABEL || column == MON_COLUMN_VERDICT);
+		int gap = *now == 0 ? 1 : 0;
+		if (by + gap > left && !is_elastic)
+			continue;
+		by = by < left ? by : left;
+		*now += by;
+		left -= by + gap;
 	}
-	// What is left goes to the verdict and the label in turn.
-	bool has_phrase = layout.width[MON_COLUMN_VERDICT] > 1;
-	left -= widen(&layout, MON_COLUMN_LABEL, 16, left);
-	left -= widen(&layout, MON_COLUMN_VERDICT, VERDICT_ENOUGH, left);
-	left -= widen(&layout, MON_COLUMN_LABEL, has_phrase ? LABEL_COLUMNS_ENOUGH : LABEL_COLUMNS_MAX,
-		      left);
-	left -= widen(&layout, MON_COLUMN_VERDICT, VERDICT_COLUMNS_MAX, left);
-	widen(&layout, MON_COLUMN_LABEL, LABEL_COLUMNS_MAX, left);
 	return layout;
 }
 

@@ -111,6 +111,36 @@ static void the_overview_is_as_drawn(void **state)
 	scene_end(&scene);
 }
 
+// The columns of a title, as a click finds it; 0 for one that is not shown.
+static int title_columns(const struct mon_view *view, enum mon_column column)
+{
+	for (unsigned i = 0; i < view->n_hits; i++)
+		if (view->hits[i].kind == MON_HIT_COLUMN && view->hits[i].value == (uint64_t)column)
+			return view->hits[i].width - 1;
+	return 0;
+}
+
+static void label_and_verdict_can_be_read_before_more_columns_come(void **state)
+{
+	struct scene scene;
+	struct mon_grid grid = {0};
+	(void)state;
+	scene_usual(&scene);
+	for (int width = MON_WIDTH_MIN; width < 240; width++) {
+		draw(&scene, width, 24, &grid);
+		int label = title_columns(&scene.view, MON_COLUMN_LABEL);
+		int verdict = title_columns(&scene.view, MON_COLUMN_VERDICT);
+		assert_true(label >= 12);
+		assert_true(width < 70 || verdict >= 26);
+		if (width >= 100 || title_columns(&scene.view, MON_COLUMN_CONTEXTS))
+			assert_true(label >= 16 && verdict >= 32);
+		if (title_columns(&scene.view, MON_COLUMN_LIVE))
+			assert_true(verdict >= 40);
+	}
+	mon_grid_fini(&grid);
+	scene_end(&scene);
+}
+
 static void the_overview_as_text_has_no_keys_and_no_selection(void **state)
 {
 	struct scene scene;
@@ -502,6 +532,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_overview_is_as_drawn),
+		cmocka_unit_test(label_and_verdict_can_be_read_before_more_columns_come),
 		cmocka_unit_test(the_overview_as_text_has_no_keys_and_no_selection),
 		cmocka_unit_test(the_empty_overview_teaches_how_to_start),
 		cmocka_unit_test(the_process_screen_is_as_drawn),
