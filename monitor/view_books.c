@@ -97,7 +97,7 @@ void mon_draw_heap(struct mon_pen *pen)
 	const struct mon_row *row = mon_process_latest(pen->process);
 	const struct analysis_books *books = &pen->process->derived.books;
 	if (books->mapped_bytes == TELE_UNKNOWN) {
-		mon_draw_title(pen, "HEAP", "n/a: the program runs on another malloc", MON_DIM);
+		mon_draw_title(pen, "HEAP", "n/a: another malloc, or no books yet", MON_DIM);
 		return;
 	}
 	draw_heap_title(pen, books);

@@ -141,7 +141,7 @@ void mon_classes_draw(struct mon_grid *grid, const struct mon_model *model, cons
 	}
 	if (n_rows == 0) {
 		mon_draw_text(grid, 2, y + 1, grid->width - 4, MON_DIM,
-			      "n/a: the program runs on another malloc (rollcall run gives it ours)");
+			      "n/a: another malloc (rollcall run gives it ours), or no books yet");
 		return;
 	}
 	mon_table_sort(rows, n_rows, view->lens.is_inverted[MON_SCREEN_CLASSES]);

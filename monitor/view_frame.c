@@ -141,10 +141,14 @@ static void draw_transport(struct mon_grid *grid, struct mon_view *view, int y)
 	char position[MON_NUMBER_BYTES], length[MON_NUMBER_BYTES], counts[64] = "", gaps[32] = "";
 	format_position(transport->position_ns, position, sizeof(position));
 	format_position(transport->length_ns, length, sizeof(length));
-	if (transport->candidate != TELE_UNKNOWN && transport->n_candidates != TELE_UNKNOWN)
-		snprintf(counts, sizeof(counts), "candidate %llu of %llu",
-			 (unsigned long long)transport->candidate,
-			 (unsigned long long)transport->n_candidates);
+	// As wide as it will ever be: nothing to its right moves.
+	if (transport->n_candidates != TELE_UNKNOWN) {
+		char number[MON_NUMBER_BYTES] = "-", all[MON_NUMBER_BYTES];
+		if (transport->candidate != TELE_UNKNOWN)
+			snprintf(number, sizeof(number), "%llu", (unsigned long long)transport->candidate);
+		int len = snprintf(all, sizeof(all), "%llu", (unsigned long long)transport->n_candidates);
+		snprintf(counts, sizeof(counts), "candidate %*s of %s", len, number, all);
+	}
 	if (transport->n_gaps > 0)
 		snprintf(gaps, sizeof(gaps), "gaps %llu", (unsigned long long)transport->n_gaps);
 	int x = draw_transport_head(grid, transport, y);
@@ -282,8 +286,8 @@ enum mon_hit_kind mon_view_hit(const struct mon_view *view, int x, int y, uint64
 
 static void draw_too_small(struct mon_grid *grid)
 {
-	mon_draw_format(grid, 0, 0, grid->width, MON_NORMAL, "rollcall needs %dx%d,", MON_WIDTH_MIN,
-			MON_HEIGHT_MIN);
+	mon_draw_format(grid, 0, 0, grid->width, MON_NORMAL, "%sneeds %dx%d",
+			grid->width < 20 ? "" : "rollcall ", MON_WIDTH_MIN, MON_HEIGHT_MIN);
 	mon_draw_format(grid, 0, 1, grid->width, MON_NORMAL, "this is %dx%d", grid->width,
 			grid->height);
 }

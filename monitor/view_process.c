@@ -14,7 +14,8 @@
 
 #include "../libtelemetry/banned.h"
 
-#define WIDE_COLUMNS 100
+#define WIDE_COLUMNS	  100
+#define LABEL_COLUMNS_MIN 10 // in the head
 
 uint64_t mon_process_age_ns(const struct mon_process *process)
 {
@@ -47,15 +48,19 @@ void mon_process_head(struct mon_grid *grid, const struct mon_model *model,
 {
 	char text[64], age[MON_NUMBER_BYTES];
 	uint64_t up_ns = mon_process_age_ns(process);
-	int label_width = width / 2 > 12 ? width / 2 : 12;
-	int x = 1 + mon_draw_text(grid, 1, 0, label_width, MON_TITLE, process->identity.label) + 2;
-	if (process->identity.pid) { // an import has none
+	const char *state = tele_state_name(process->state);
+	text[0] = '\0';
+	if (process->identity.pid) // an import has none
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)process->identity.pid);
+	// Who it is and whether it lives stand whole before the label does.
+	int label_width = width - (int)strlen(text) - (int)strlen(state) - 5;
+	label_width = label_width < width / 2 ? label_width : width / 2;
+	label_width = label_width > LABEL_COLUMNS_MIN ? label_width : LABEL_COLUMNS_MIN;
+	int x = 1 + mon_draw_text(grid, 1, 0, label_width, MON_TITLE, process->identity.label) + 2;
+	if (text[0])
 		x = head_part(grid, x, width, MON_TITLE, text);
-	}
 	unsigned style = mon_state_style(process->state);
-	x = head_part(grid, x, width, style == MON_NORMAL ? MON_GOOD : style,
-		      tele_state_name(process->state));
+	x = head_part(grid, x, width, style == MON_NORMAL ? MON_GOOD : style, state);
 	if (up_ns != TELE_UNKNOWN)
 		x = head_part(grid, x, width, MON_TITLE,
 			      mon_format_duration(up_ns, age, sizeof(age)));

@@ -386,7 +386,10 @@ static void an_interval_is_typed_with_its_unit(void **state)
 
 static void views_go_round_and_their_numbers_go_there(void **state)
 {
+	char shown[32];
 	(void)state;
+	snprintf(shown, sizeof(shown), "1 to %d", MON_SCREEN_COUNT - 1);
+	assert_string_equal(mon_key_row(MON_KEY_VIEW)->shown, shown);
 	press(MON_KEY_NEXT_VIEW);
 	assert_non_null(strstr(app.view.note, "has no meaning in the list"));
 	press(MON_KEY_OPEN);

@@ -389,6 +389,47 @@ static void a_replay_has_a_transport_line(void **state)
 	scene_end(&scene);
 }
 
+static void the_track_of_time_stays_where_it_is(void **state)
+{
+	static const uint64_t candidates[] = {TELE_UNKNOWN, 0, 61, 1261};
+	struct mon_transport transport = {.file = "trace.rct", .speed = 1, .n_candidates = 1261};
+	struct scene scene;
+	struct mon_grid grid = {0};
+	uint64_t track = 0;
+	(void)state;
+	scene_usual(&scene);
+	scene.view.transport = &transport;
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
+		uint64_t value = 0;
+		transport.candidate = candidates[i];
+		draw(&scene, 120, 24, &grid);
+		assert_int_equal(mon_view_hit(&scene.view, 110, 1, &value), MON_HIT_TRACK);
+		assert_true(track == 0 || value == track);
+		track = value;
+	}
+	mon_grid_fini(&grid);
+	scene_end(&scene);
+}
+
+static void the_head_says_whether_it_lives_before_the_whole_label(void **state)
+{
+	struct scene scene;
+	struct mon_grid grid = {0};
+	struct mon_out out = {0};
+	(void)state;
+	scene_start(&scene);
+	struct fixture *fixture = scene_add(&scene, fixture_server(&scene.model, 1234567, "a label that is long"));
+	fixture_state(&scene.model, fixture, TELE_KILLED);
+	mon_model_settle(&scene.model);
+	scene.view.opened = fixture->instance.identity.instance_id;
+	draw(&scene, 40, 12, &grid);
+	mon_text_write(&grid, &out);
+	assert_non_null(strstr(out.bytes, "1234567  killed"));
+	mon_out_fini(&out);
+	mon_grid_fini(&grid);
+	scene_end(&scene);
+}
+
 static void paused_stands_beside_the_clock(void **state)
 {
 	struct scene scene;
@@ -547,6 +588,8 @@ int main(void)
 		cmocka_unit_test(filter_user_and_h_keep_rows_out_and_the_foot_says_so),
 		cmocka_unit_test(every_column_sorts_and_unknown_is_last),
 		cmocka_unit_test(a_replay_has_a_transport_line),
+		cmocka_unit_test(the_track_of_time_stays_where_it_is),
+		cmocka_unit_test(the_head_says_whether_it_lives_before_the_whole_label),
 		cmocka_unit_test(paused_stands_beside_the_clock),
 		cmocka_unit_test(hostile_text_never_reaches_a_cell),
 		cmocka_unit_test(no_size_and_no_crowd_crashes_a_view),

@@ -157,7 +157,7 @@ class Monitor(TerminalCase):
             for width, height in sizes:
                 terminal.resize(width, height)
         terminal.resize(39, 12)
-        terminal.wait("rollcall needs 40x12,\n *this is 39x12")
+        terminal.wait("rollcall needs 40x12\n *this is 39x12")
         terminal.resize(80, 24)
         terminal.type("?", "Escape", "Escape")
         terminal.wait("Enter open")
