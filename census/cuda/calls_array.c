@@ -121,21 +121,15 @@ unsigned cuda_on_mipmapped_array_create(enum cuda_row row,
 unsigned cuda_on_array_destroy(enum cuda_row row, unsigned (*real)(struct CUarray_st *),
 			       struct CUarray_st *array)
 {
-	struct cuda_object object;
 	(void)row;
-	bool is_known = cuda_object_take(CUDA_IS_ARRAY, (uint64_t)(uintptr_t)array, &object);
-	unsigned result = real(array);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_ARRAY, (uint64_t)(uintptr_t)array);
+	return cuda_object_after(real(array));
 }
 
 unsigned cuda_on_mipmapped_array_destroy(enum cuda_row row, unsigned (*real)(struct CUmipmappedArray_st *),
 					 struct CUmipmappedArray_st *array)
 {
-	struct cuda_object object;
 	(void)row;
-	bool is_known = cuda_object_take(CUDA_IS_MIPMAP, (uint64_t)(uintptr_t)array, &object);
-	unsigned result = real(array);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_MIPMAP, (uint64_t)(uintptr_t)array);
+	return cuda_object_after(real(array));
 }

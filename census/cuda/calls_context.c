@@ -9,6 +9,7 @@
 // driver is asked.
 
 #include "calls.h"
+#include "frame.h"
 #include "objects.h"
 #include "place.h"
 #include "report.h"
@@ -64,18 +65,14 @@ unsigned cuda_on_ctx_create_v4(enum cuda_row row,
 static unsigned destroy(unsigned (*real)(struct CUctx_st *), struct CUctx_st *context)
 {
 	struct cuda_object object;
-	struct cuda_batch children = {0};
 	cuda_places_change();
-	bool is_known = cuda_object_take(CUDA_IS_CONTEXT, of_context(context), &object);
-	if (is_known && object.class != CUDA_CONTEXT) { // a primary one's, which this cannot end
-		cuda_object_back(&object);
-		return real(context);
-	}
-	(void)cuda_ledger_take_children(of_context(context), &children);
+	if (cuda_ledger_find(CUDA_IS_CONTEXT, of_context(context), &object) && object.class != CUDA_CONTEXT)
+		return real(context); // a primary one's, which this cannot end
+	(void)cuda_object_take(CUDA_IS_CONTEXT, of_context(context));
+	cuda_object_take_others(of_context(context));
 	unsigned result = real(context);
-	cuda_batch_end(&children, result == CUDA_OK ? cuda_object_gone : cuda_object_back);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	cuda_object_others_after(result == CUDA_OK);
+	return cuda_object_after(result);
 }
 
 unsigned cuda_on_ctx_destroy(enum cuda_row row, unsigned (*real)(struct CUctx_st *),
@@ -128,40 +125,37 @@ unsigned cuda_on_device_primary_ctx_retain(enum cuda_row row, unsigned (*real)(s
 // What a call may end with a primary context is taken out before it, as far as
 // one can tell; afterwards the driver says what became of it. Children that
 // another thread put back meanwhile go too.
-static void primary_called(int device, struct cuda_batch *children, bool may_be_over, bool otherwise)
+static void primary_called(int device, bool may_be_over, bool otherwise)
 {
-	bool is_over = may_be_over && !cuda_primary_settle(device, otherwise);
-	cuda_batch_end(children, is_over ? cuda_object_gone : cuda_object_back);
+	cuda_object_others_after(may_be_over && !cuda_primary_settle(device, otherwise));
 	if (cuda_primary_is_active(device))
 		return;
-	(void)cuda_ledger_take_children(cuda_primary_key(device), children);
-	cuda_batch_end(children, cuda_object_gone);
+	cuda_object_take_others(cuda_primary_key(device));
+	cuda_object_others_after(true);
 }
 
 unsigned cuda_on_device_primary_ctx_release(enum cuda_row row, unsigned (*real)(int), int device)
 {
-	struct cuda_batch children = {0};
 	(void)row;
 	cuda_places_change();
 	bool was_held = cuda_primary_references(device) > 0;
 	bool is_last = cuda_primary_let_go(device);
 	if (is_last)
-		(void)cuda_ledger_take_children(cuda_primary_key(device), &children);
+		cuda_object_take_others(cuda_primary_key(device));
 	unsigned result = real(device);
 	if (result != CUDA_OK && was_held)
 		cuda_primary_keep(device);
-	primary_called(device, &children, result == CUDA_OK, !is_last);
+	primary_called(device, result == CUDA_OK, !is_last);
 	return result;
 }
 
 unsigned cuda_on_device_primary_ctx_reset(enum cuda_row row, unsigned (*real)(int), int device)
 {
-	struct cuda_batch children = {0};
 	(void)row;
 	cuda_places_change();
-	(void)cuda_ledger_take_children(cuda_primary_key(device), &children);
+	cuda_object_take_others(cuda_primary_key(device));
 	unsigned result = real(device);
-	primary_called(device, &children, result == CUDA_OK, false);
+	primary_called(device, result == CUDA_OK, false);
 	return result;
 }
 
@@ -191,23 +185,17 @@ unsigned cuda_on_green_ctx_create(enum cuda_row row,
 unsigned cuda_on_green_ctx_destroy(enum cuda_row row, unsigned (*real)(struct CUgreenCtx_st *),
 				   struct CUgreenCtx_st *context)
 {
-	struct cuda_object object;
-	struct cuda_batch children = {0};
 	(void)row;
-	bool is_known = cuda_object_take(CUDA_IS_GREEN, (uint64_t)(uintptr_t)context, &object);
 	cuda_places_change();
-	if (!is_known) {
-		unsigned result = real(context);
-		cuda_object_after(&object, false, result);
-		return result;
-	}
-	bool is_last = cuda_primary_let_go(object.device);
+	if (!cuda_object_take(CUDA_IS_GREEN, (uint64_t)(uintptr_t)context))
+		return cuda_object_after(real(context));
+	int device = cuda_self.taken.object.device;
+	bool is_last = cuda_primary_let_go(device);
 	if (is_last)
-		(void)cuda_ledger_take_children(cuda_primary_key(object.device), &children);
+		cuda_object_take_others(cuda_primary_key(device));
 	unsigned result = real(context);
 	if (result != CUDA_OK)
-		cuda_primary_keep(object.device);
-	primary_called(object.device, &children, result == CUDA_OK, !is_last);
-	cuda_object_after(&object, true, result);
-	return result;
+		cuda_primary_keep(device);
+	primary_called(device, result == CUDA_OK, !is_last);
+	return cuda_object_after(result);
 }

@@ -38,20 +38,9 @@ unsigned cuda_on_ipc_open_mem_handle(enum cuda_row row,
 unsigned cuda_on_ipc_close_mem_handle(enum cuda_row row, unsigned (*real)(unsigned long long),
 				      unsigned long long address)
 {
-	struct cuda_object object = {0};
 	(void)row;
-	enum cuda_change change =
-		cuda_ledger_change(CUDA_IS_POINTER, address, -1, 0, 0, 0, 0, true, &object);
-	unsigned result = real(address);
-	if (change == CUDA_CHANGE_MADE && result != CUDA_OK) {
-		(void)cuda_ledger_change(CUDA_IS_POINTER, address, 1, 0, 0, 0, 0, false, &object);
-	} else if (change == CUDA_CHANGE_ENDED) {
-		object.refs = 1; // as it was, should it go back
-		cuda_object_end(&object, result == CUDA_OK);
-	} else if (change == CUDA_CHANGE_NONE && result == CUDA_OK) {
-		cuda_tally(CUDA_UNKNOWN_FREES);
-	}
-	return result;
+	cuda_object_release(CUDA_IS_POINTER, address);
+	return cuda_object_after(real(address));
 }
 
 // ---- Other interfaces --------------------------------------------------------------
@@ -103,12 +92,9 @@ unsigned cuda_on_external_memory_get_mapped_mipmapped_array(
 unsigned cuda_on_destroy_external_memory(enum cuda_row row, unsigned (*real)(struct CUextMemory_st *),
 					 struct CUextMemory_st *memory)
 {
-	struct cuda_object object;
 	(void)row;
-	bool is_known = cuda_object_take(CUDA_IS_EXTERNAL, (uint64_t)(uintptr_t)memory, &object);
-	unsigned result = real(memory);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_EXTERNAL, (uint64_t)(uintptr_t)memory);
+	return cuda_object_after(real(memory));
 }
 
 // ---- Graphs ---------------------------------------------------------------------------

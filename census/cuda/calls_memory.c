@@ -69,14 +69,11 @@ unsigned cuda_on_mem_alloc_managed(enum cuda_row row,
 unsigned cuda_on_mem_free(enum cuda_row row, unsigned (*real)(unsigned long long),
 			  unsigned long long address)
 {
-	struct cuda_object object;
 	(void)row;
 	if (address == 0)
 		return real(address);
-	bool is_known = cuda_object_take(CUDA_IS_POINTER, address, &object);
-	unsigned result = real(address);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_POINTER, address);
+	return cuda_object_after(real(address));
 }
 
 unsigned cuda_on_mem_get_info(enum cuda_row row, unsigned (*real)(size_t *, size_t *), size_t *ret_free,
@@ -121,14 +118,11 @@ unsigned cuda_on_mem_host_alloc(enum cuda_row row, unsigned (*real)(void **, siz
 
 unsigned cuda_on_mem_free_host(enum cuda_row row, unsigned (*real)(void *), void *pointer)
 {
-	struct cuda_object object;
 	(void)row;
 	if (!pointer)
 		return real(pointer);
-	bool is_known = cuda_object_take(CUDA_IS_HOST, of_pointer(pointer), &object);
-	unsigned result = real(pointer);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_HOST, of_pointer(pointer));
+	return cuda_object_after(real(pointer));
 }
 
 unsigned cuda_on_mem_host_register(enum cuda_row row, unsigned (*real)(void *, size_t, unsigned),
@@ -143,10 +137,7 @@ unsigned cuda_on_mem_host_register(enum cuda_row row, unsigned (*real)(void *, s
 
 unsigned cuda_on_mem_host_unregister(enum cuda_row row, unsigned (*real)(void *), void *pointer)
 {
-	struct cuda_object object;
 	(void)row;
-	bool is_known = cuda_object_take(CUDA_IS_REGISTERED, of_pointer(pointer), &object);
-	unsigned result = real(pointer);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_REGISTERED, of_pointer(pointer));
+	return cuda_object_after(real(pointer));
 }

@@ -58,12 +58,9 @@ unsigned cuda_on_module_load_fat_binary(enum cuda_row row,
 unsigned cuda_on_module_unload(enum cuda_row row, unsigned (*real)(struct CUmod_st *),
 			       struct CUmod_st *module)
 {
-	struct cuda_object object;
 	(void)row;
-	bool is_known = cuda_object_take(CUDA_IS_MODULE, (uint64_t)(uintptr_t)module, &object);
-	unsigned result = real(module);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_MODULE, (uint64_t)(uintptr_t)module);
+	return cuda_object_after(real(module));
 }
 
 // ---- Libraries ---------------------------------------------------------------------
@@ -110,12 +107,9 @@ unsigned cuda_on_library_load_from_file(enum cuda_row row,
 unsigned cuda_on_library_unload(enum cuda_row row, unsigned (*real)(struct CUlib_st *),
 				struct CUlib_st *library)
 {
-	struct cuda_object object;
 	(void)row;
-	bool is_known = cuda_object_take(CUDA_IS_LIBRARY, (uint64_t)(uintptr_t)library, &object);
-	unsigned result = real(library);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_LIBRARY, (uint64_t)(uintptr_t)library);
+	return cuda_object_after(real(library));
 }
 
 // ---- The linker -----------------------------------------------------------------------
@@ -136,10 +130,7 @@ unsigned cuda_on_link_create(enum cuda_row row,
 unsigned cuda_on_link_destroy(enum cuda_row row, unsigned (*real)(struct CUlinkState_st *),
 			      struct CUlinkState_st *state)
 {
-	struct cuda_object object;
 	(void)row;
-	bool is_known = cuda_object_take(CUDA_IS_LINK, (uint64_t)(uintptr_t)state, &object);
-	unsigned result = real(state);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_LINK, (uint64_t)(uintptr_t)state);
+	return cuda_object_after(real(state));
 }

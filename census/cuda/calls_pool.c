@@ -106,13 +106,10 @@ unsigned cuda_on_mem_free_async(enum cuda_row row,
 				unsigned (*real)(unsigned long long, struct CUstream_st *),
 				unsigned long long address, struct CUstream_st *stream)
 {
-	struct cuda_object object;
 	if (address == 0 || cuda_is_capturing(stream, cuda_entries[row].is_per_thread))
 		return real(address, stream);
-	bool is_known = cuda_object_take(CUDA_IS_POINTER, address, &object);
-	unsigned result = real(address, stream);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_POINTER, address);
+	return cuda_object_after(real(address, stream));
 }
 
 // ---- Pools -----------------------------------------------------------------------
@@ -142,20 +139,11 @@ unsigned cuda_on_mem_pool_create(
 unsigned cuda_on_mem_pool_destroy(enum cuda_row row, unsigned (*real)(struct CUmemPoolHandle_st *),
 				  struct CUmemPoolHandle_st *pool)
 {
-	struct cuda_object object;
 	(void)row;
-	enum cuda_change change = cuda_ledger_change(CUDA_IS_POOL, of_pool(pool), -1, 0, 0, 0, 0, true, &object);
-	unsigned result = real(pool);
-	if (result != CUDA_OK && change == CUDA_CHANGE_ENDED) {
-		object.refs = 1;
-		cuda_object_back(&object);
-	} else if (result != CUDA_OK && change == CUDA_CHANGE_MADE) {
-		(void)cuda_ledger_change(CUDA_IS_POOL, of_pool(pool), 1, 0, 0, 0, 0, false, &object);
-	}
+	cuda_object_release(CUDA_IS_POOL, of_pool(pool));
+	unsigned result = cuda_object_after(real(pool));
 	if (result != CUDA_OK)
 		return result;
-	if (change == CUDA_CHANGE_ENDED)
-		cuda_object_gone(&object);
 	// A device whose current pool it was falls back to its own.
 	for (unsigned i = 0; i < CUDA_DEVICES; i++) {
 		uint64_t current = of_pool(pool);

@@ -6,6 +6,7 @@
 // Its device is the one asked for and not the current one: there may be none.
 
 #include "calls.h"
+#include "frame.h"
 #include "objects.h"
 #include "place.h"
 #include "report.h"
@@ -50,19 +51,9 @@ unsigned cuda_on_mem_create(enum cuda_row row,
 unsigned cuda_on_mem_release(enum cuda_row row, unsigned (*real)(unsigned long long),
 			     unsigned long long handle)
 {
-	struct cuda_object object = {0};
 	(void)row;
-	enum cuda_change change = cuda_ledger_change(CUDA_IS_HANDLE, handle, -1, 0, 0, 0, 0, true, &object);
-	unsigned result = real(handle);
-	if (change == CUDA_CHANGE_MADE && result != CUDA_OK) {
-		(void)cuda_ledger_change(CUDA_IS_HANDLE, handle, 1, 0, 0, 0, 0, false, &object);
-	} else if (change == CUDA_CHANGE_ENDED) {
-		object.refs = 1; // as it was, should it go back
-		cuda_object_end(&object, result == CUDA_OK);
-	} else if (change == CUDA_CHANGE_NONE && result == CUDA_OK) {
-		cuda_tally(CUDA_UNKNOWN_FREES);
-	}
-	return result;
+	cuda_object_release(CUDA_IS_HANDLE, handle);
+	return cuda_object_after(real(handle));
 }
 
 // One more reference, to a handle that may be new to us.
@@ -122,54 +113,35 @@ unsigned cuda_on_mem_map(enum cuda_row row,
 	return result;
 }
 
-static void mapping_back(const struct cuda_object *mapping)
-{
-	struct cuda_object handle;
-	cuda_object_back(mapping);
-	(void)cuda_ledger_change(CUDA_IS_HANDLE, mapping->parent, 0, 1, 0, 0, 0, false, &handle);
-}
-
 // Takes out one mapping, and its handle where that ends with it.
-static bool take_mapping(uint64_t address, struct cuda_batch *mappings, struct cuda_batch *handles,
-			 uint64_t *ret_bytes)
+static bool take_mapping(uint64_t address, uint64_t *ret_bytes)
 {
+	struct cuda_taken *taken = &cuda_self.taken;
 	struct cuda_object mapping, handle;
-	if (!cuda_object_take(CUDA_IS_MAPPING, address, &mapping))
+	if (!cuda_ledger_take(CUDA_IS_MAPPING, address, &mapping))
 		return false;
 	*ret_bytes = mapping.bytes;
-	if (!cuda_batch_add(mappings, &mapping))
+	if (!cuda_batch_add(&taken->others, &mapping))
 		return false;
 	if (cuda_ledger_change(CUDA_IS_HANDLE, mapping.parent, 0, -1, 0, 0, 0, true, &handle) ==
 		    CUDA_CHANGE_ENDED &&
-	    !cuda_batch_add(handles, &handle))
+	    !cuda_batch_add(&taken->handles, &handle))
 		cuda_object_gone(&handle);
 	return true;
-}
-
-static void nothing(const struct cuda_object *object)
-{
-	(void)object;
 }
 
 // A range may hold several mappings, each of them whole.
 unsigned cuda_on_mem_unmap(enum cuda_row row, unsigned (*real)(unsigned long long, size_t),
 			   unsigned long long address, size_t bytes)
 {
-	struct cuda_batch mappings = {0}, handles = {0};
-	uint64_t taken = 0, length = 0;
+	uint64_t taken_bytes = 0, length = 0;
 	(void)row;
-	while (taken < bytes && take_mapping(address + taken, &mappings, &handles, &length) && length > 0)
-		taken += length;
+	while (taken_bytes < bytes && take_mapping(address + taken_bytes, &length) && length > 0)
+		taken_bytes += length;
 	unsigned result = real(address, bytes);
-	if (result == CUDA_OK) {
-		cuda_batch_end(&mappings, nothing);
-		cuda_batch_end(&handles, cuda_object_gone);
-		if (taken < bytes)
-			cuda_tally(CUDA_UNKNOWN_FREES);
-	} else {
-		cuda_batch_end(&handles, cuda_object_back);
-		cuda_batch_end(&mappings, mapping_back);
-	}
+	if (result == CUDA_OK && taken_bytes < bytes)
+		cuda_tally(CUDA_UNKNOWN_FREES);
+	cuda_object_others_after(result == CUDA_OK);
 	return result;
 }
 
@@ -198,12 +170,9 @@ unsigned cuda_on_mem_address_reserve(enum cuda_row row,
 unsigned cuda_on_mem_address_free(enum cuda_row row, unsigned (*real)(unsigned long long, size_t),
 				  unsigned long long address, size_t bytes)
 {
-	struct cuda_object object;
 	(void)row;
-	bool is_known = cuda_object_take(CUDA_IS_RESERVATION, address, &object);
-	unsigned result = real(address, bytes);
-	cuda_object_after(&object, is_known, result);
-	return result;
+	(void)cuda_object_take(CUDA_IS_RESERVATION, address);
+	return cuda_object_after(real(address, bytes));
 }
 
 // ---- Multicast -------------------------------------------------------------------------

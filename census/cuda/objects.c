@@ -15,6 +15,7 @@
 #include "place.h"
 #include "report.h"
 
+#include "abi.h"
 #include "../driver.h"
 
 #include "../../libtelemetry/banned.h"
@@ -140,28 +141,74 @@ void cuda_object_back(const struct cuda_object *object)
 		cuda_object_gone(object);
 		cuda_tally(CUDA_UNTRACKED);
 	}
+	// A mapping holds its handle, which lost it when the mapping was taken.
+	if (object->kind == CUDA_IS_MAPPING)
+		(void)cuda_ledger_change(CUDA_IS_HANDLE, object->parent, 0, 1, 0, 0, 0, false, &old);
 }
 
-void cuda_object_end(const struct cuda_object *object, bool is_ended)
+// ---- What a call is about to end -----------------------------------------------------
+
+bool cuda_object_take(unsigned kind, uint64_t handle)
 {
-	if (is_ended)
-		cuda_object_gone(object);
-	else
+	struct cuda_taken *taken = &cuda_self.taken;
+	taken->object = (struct cuda_object){0};
+	bool is_known = cuda_ledger_take(kind, handle, &taken->object);
+	taken->change = is_known ? CUDA_CHANGE_ENDED : CUDA_CHANGE_NONE;
+	return is_known;
+}
+
+void cuda_object_release(unsigned kind, uint64_t handle)
+{
+	struct cuda_taken *taken = &cuda_self.taken;
+	taken->object = (struct cuda_object){0};
+	taken->change = cuda_ledger_change(kind, handle, -1, 0, 0, 0, 0, true, &taken->object);
+	if (taken->change == CUDA_CHANGE_ENDED)
+		taken->object.refs = 1; // as it was, should it go back
+}
+
+void cuda_object_take_others(uint64_t parent)
+{
+	(void)cuda_ledger_take_children(parent, &cuda_self.taken.others);
+}
+
+void cuda_object_others_after(bool is_ended)
+{
+	struct cuda_taken *taken = &cuda_self.taken;
+	// Handles first, for their mappings to find them.
+	cuda_batch_end(&taken->handles, is_ended ? cuda_object_gone : cuda_object_back);
+	cuda_batch_end(&taken->others, is_ended ? cuda_object_gone : cuda_object_back);
+}
+
+static void undo(enum cuda_change change, const struct cuda_object *object)
+{
+	struct cuda_object left;
+	if (change == CUDA_CHANGE_ENDED)
 		cuda_object_back(object);
+	else if (change == CUDA_CHANGE_MADE)
+		(void)cuda_ledger_change(object->kind, object->handle, 1, 0, 0, 0, 0, false, &left);
 }
 
-bool cuda_object_take(unsigned kind, uint64_t handle, struct cuda_object *ret_object)
+unsigned cuda_object_after(unsigned result)
 {
-	*ret_object = (struct cuda_object){0};
-	return cuda_ledger_take(kind, handle, ret_object);
-}
-
-void cuda_object_after(const struct cuda_object *object, bool is_known, unsigned result)
-{
-	if (is_known)
-		cuda_object_end(object, result == CUDA_OK);
-	else if (result == CUDA_OK && object->kind == 0)
+	struct cuda_taken *taken = &cuda_self.taken;
+	enum cuda_change change = taken->change;
+	taken->change = CUDA_CHANGE_NONE;
+	if (result != CUDA_OK)
+		undo(change, &taken->object);
+	else if (change == CUDA_CHANGE_ENDED)
+		cuda_object_gone(&taken->object);
+	else if (change == CUDA_CHANGE_NONE && taken->object.kind == 0)
 		cuda_tally(CUDA_UNKNOWN_FREES);
+	return result;
+}
+
+void cuda_object_put_back(void)
+{
+	struct cuda_taken *taken = &cuda_self.taken;
+	enum cuda_change change = taken->change;
+	taken->change = CUDA_CHANGE_NONE;
+	undo(change, &taken->object);
+	cuda_object_others_after(false);
 }
 
 bool cuda_object_find_pool(uint64_t address, bool is_labelled, int *ret_device, uint64_t *ret_serial)

@@ -22,17 +22,37 @@ void cuda_object_made_here(unsigned kind, unsigned class, uint64_t handle, uint6
 // Enters an object in the ledger only. False when there is no memory for it.
 bool cuda_object_put(const struct cuda_object *object);
 
-// After a call that was to end `object`, which was taken out: puts it back when
-// the driver refused, else counts its end.
-void cuda_object_end(const struct cuda_object *object, bool is_ended);
 void cuda_object_gone(const struct cuda_object *object);
 void cuda_object_back(const struct cuda_object *object);
 
-// Takes out what a call is about to end; false when it is not known. Then, with
-// the result of the call: ends it, or counts an unknown free if the call went
-// well all the same.
-bool cuda_object_take(unsigned kind, uint64_t handle, struct cuda_object *ret_object);
-void cuda_object_after(const struct cuda_object *object, bool is_known, unsigned result);
+// ---- What a call is about to end -----------------------------------------------
+
+// Out of the ledger while the driver is asked, and kept by the thread, which may
+// never come back from there.
+struct cuda_taken {
+	struct cuda_object object; // of kind 0: not known
+	enum cuda_change change;   // what was done with it before the call
+	struct cuda_batch others;  // that end with it, or mappings
+	struct cuda_batch handles; // that end with these
+};
+
+// Takes an object out; false when it is not known.
+bool cuda_object_take(unsigned kind, uint64_t handle);
+// Takes a reference of it, and it out when that was the last thing to hold it.
+void cuda_object_release(unsigned kind, uint64_t handle);
+// Takes out all that ends with `parent`, as far as there is memory to note it.
+void cuda_object_take_others(uint64_t parent);
+
+// With the result of the call, which it returns: ends what cuda_object_take or
+// _release took, or puts it back; counts an unknown free if the call went well
+// and it was not known.
+unsigned cuda_object_after(unsigned result);
+// The same for what cuda_object_take_others took.
+void cuda_object_others_after(bool is_ended);
+
+// Puts back whatever is out: the call that took it has been abandoned, so what
+// it was to end is not known to have ended.
+void cuda_object_put_back(void);
 
 // Counts that an allocation of a memory pool is gone; the last one ends a pool
 // that was destroyed before.

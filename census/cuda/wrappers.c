@@ -17,7 +17,8 @@
 	{                                                                                       \
 		bool is_counted;                                                                \
 		unsigned(*real) params = (unsigned(*) params)cuda_begin(                        \
-			CUDA_ROW_##symbol, __builtin_return_address(0), &is_counted);           \
+			CUDA_ROW_##symbol, __builtin_return_address(0),                         \
+			__builtin_dwarf_cfa(), &is_counted);                                    \
 		if (TELE_UNLIKELY(!real))                                                       \
 			return cuda_absent(CUDA_ROW_##symbol);                                  \
 		if (!is_counted)                                                                \

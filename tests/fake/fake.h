@@ -37,6 +37,9 @@ typedef void fake_read_fn(int device, struct fake_totals *ret_totals);
 typedef void fake_read_process_fn(struct fake_process *ret_process);
 // The next counted call of this thread fails with that result and does nothing.
 typedef void fake_fail_next_fn(unsigned result);
+// The next counted call of this thread calls that function and then does what it
+// was to do, should the function come back.
+typedef void fake_call_out_fn(void (*function)(void *), void *context);
 // Takes everything down, as the driver does at exit: calls answer 4 from then on.
 typedef void fake_deinitialize_fn(void);
 

@@ -31,6 +31,8 @@ static uint64_t capacity_bytes = UINT64_C(12288) << 20;
 static unsigned delay_us, fail_nth, fail_result = OUT_OF_MEMORY;
 static _Atomic unsigned n_calls;
 static _Thread_local unsigned fail_next;
+static _Thread_local void (*call_out)(void *);
+static _Thread_local void *call_out_context;
 static int ledger = -1;
 
 struct given_back {
@@ -109,6 +111,13 @@ void fake_fail_next(unsigned result)
 	fail_next = result;
 }
 
+__attribute__((visibility("default"))) fake_call_out_fn fake_call_out;
+void fake_call_out(void (*function)(void *), void *context)
+{
+	call_out = function;
+	call_out_context = context;
+}
+
 __attribute__((visibility("default"))) fake_deinitialize_fn fake_deinitialize;
 void fake_deinitialize(void)
 {
@@ -135,6 +144,11 @@ unsigned fake_begin(const char *name, bool needs_init)
 		unsigned result = fail_next;
 		fail_next = 0;
 		return result;
+	}
+	if (call_out) {
+		void (*function)(void *) = call_out;
+		call_out = NULL;
+		function(call_out_context);
 	}
 	if (fail_nth && (atomic_fetch_add(&n_calls, 1) + 1) % fail_nth == 0)
 		return fail_result;
