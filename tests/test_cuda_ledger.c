@@ -24,6 +24,7 @@ static void use_pools(struct walker *w)
 	unsigned long long address = 0;
 	size_t bytes = 1 + next(w) % 100000;
 	bool on_legacy = next(w) % 2;
+	void *stream = next(w) % 3 ? w->stream : w->far_stream;
 	switch (next(w) % 10) {
 	case 0: {
 		const struct cuda_pool_props props = {.location = {next(w) % 8 ? 1 : 2, (int)(next(w) % 2)}};
@@ -54,14 +55,14 @@ static void use_pools(struct walker *w)
 	case 5:
 		if (has_room(w, ASYNC) && !w->is_capturing)
 			made(w, ASYNC, on_legacy ? cuMemAllocAsync(&address, bytes, NULL)
-						 : cuMemAllocAsync_ptsz(&address, bytes, w->stream),
+						 : cuMemAllocAsync_ptsz(&address, bytes, stream),
 			     &address, 0);
 		break;
 	case 6:
 		if (pool && has_room(w, ASYNC) && !w->is_capturing)
 			made(w, ASYNC, on_legacy ? cuMemAllocFromPoolAsync(&address, bytes, P(pool->handle), NULL)
 						 : cuMemAllocFromPoolAsync_ptsz(&address, bytes,
-										P(pool->handle), w->stream),
+										P(pool->handle), stream),
 			     &address, 0);
 		break;
 	case 7:
@@ -69,7 +70,7 @@ static void use_pools(struct walker *w)
 			drop(w, ASYNC, thing);
 		break;
 	case 8:
-		if (thing && !w->is_capturing && cuMemFreeAsync_ptsz(thing->handle, w->stream) == 0)
+		if (thing && !w->is_capturing && cuMemFreeAsync_ptsz(thing->handle, stream) == 0)
 			drop(w, ASYNC, thing);
 		break;
 	default:
@@ -308,6 +309,11 @@ static void settle(struct walker *w)
 	w->is_capturing = false;
 	CHECK(cuCtxCreate_v2((void *)&w->own, 0, w->device) == 0);
 	CHECK(stream_create(&w->stream, 0) == 0);
+	if (w->far)
+		CHECK(cuCtxDestroy_v2(w->far) == 0);
+	CHECK(cuCtxCreate_v2((void *)&w->far, 0, !w->device) == 0);
+	CHECK(stream_create(&w->far_stream, 0) == 0);
+	CHECK(set_current(w->own) == 0);
 }
 
 static void use_contexts(struct walker *w)

@@ -253,6 +253,76 @@ IN_CHILD(a_device_s_own_pool_is_counted_on_that_device)
 	CHECK(collect("cuda", 0, &cuda, sizeof(cuda)) && cuda.unknown_frees == 0);
 }
 
+static struct tele_driver_values driver_of(uint32_t device)
+{
+	struct tele_driver_values values;
+	CHECK(collect("driver", device, &values, sizeof(values)));
+	return values;
+}
+
+static void allocate_on_a_stream_of_device_1(void)
+{
+	const struct cuda_pool_props near = {.location = {1, 0}}, far = {.location = {1, 1}};
+	struct CUmemPoolHandle_st *pools[2];
+	unsigned long long addresses[3] = {0};
+	void *context, *other, *graph;
+	struct CUstream_st *stream;
+	unsigned (*stream_create)(struct CUstream_st **, unsigned);
+	unsigned (*begin_capture)(struct CUstream_st *, int);
+	unsigned (*end_capture)(struct CUstream_st *, void **);
+	*(void **)&stream_create = get("cuStreamCreate");
+	*(void **)&begin_capture = get("cuStreamBeginCapture_v2");
+	*(void **)&end_capture = get("cuStreamEndCapture");
+	CHECK(cuCtxCreate_v2((void *)&other, 0, 1) == 0 && stream_create(&stream, 0) == 0);
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0);
+	CHECK(cuMemAllocAsync(&addresses[0], 4096, stream) == 0);
+	compare_all("of its device's own pool");
+	CHECK(driver_of(1).async_bytes == 4096 && driver_of(0).async_bytes == 0);
+	CHECK(cuMemPoolCreate(&pools[0], (const void *)&near) == 0);
+	CHECK(cuMemPoolCreate(&pools[1], (const void *)&far) == 0 && cuDeviceSetMemPool(1, pools[1]) == 0);
+	CHECK(cuMemAllocAsync_ptsz(&addresses[1], 8192, stream) == 0);
+	CHECK(cuMemPoolDestroy(pools[1]) == 0);
+	compare_all("of its device's current pool");
+	CHECK(driver_of(1).memory_pools == 1); // until that is freed
+	CHECK(cuMemAllocFromPoolAsync(&addresses[2], 512, pools[0], stream) == 0);
+	compare_all("of another device's pool");
+	for (unsigned i = 0; i < 3; i++)
+		CHECK(cuMemFreeAsync(addresses[i], i ? stream : NULL) == 0);
+	compare_all("freed");
+	CHECK(cuMemAllocAsync(&addresses[0], 200 << 20, stream) == 2);
+	CHECK(driver_of(1).refusals == 1 && driver_of(0).refusals == 0);
+	CHECK(begin_capture(stream, 0) == 0 && cuMemAllocAsync(&addresses[0], 4096, stream) == 0);
+	CHECK(end_capture(stream, &graph) == 0);
+}
+
+// The current context is of device 0 all the while.
+IN_CHILD(what_is_allocated_on_a_stream_is_counted_on_its_device)
+{
+	setenv("FAKE_CAPACITY_MIB", "100", 1);
+	open_driver();
+	allocate_on_a_stream_of_device_1();
+	compare_all("captured");
+	CHECK(driver_of(1).graph_allocations == 1);
+}
+
+// Before 12.8 a stream does not tell its device; the memory does.
+IN_CHILD(an_older_driver_tells_the_device_of_the_memory)
+{
+	open_version("12040");
+	unsigned long long address = 0;
+	void *context, *other, *stream;
+	unsigned (*stream_create)(void **, unsigned);
+	*(void **)&stream_create = get("cuStreamCreate");
+	CHECK(!dlsym(driver, "cuStreamGetDevice"));
+	CHECK(cuCtxCreate_v2((void *)&other, 0, 1) == 0 && stream_create(&stream, 0) == 0);
+	CHECK(cuCtxCreate_v2((void *)&context, 0, 0) == 0);
+	CHECK(cuMemAllocAsync(&address, 4096, stream) == 0);
+	compare_all("allocated");
+	CHECK(driver_of(1).async_bytes == 4096);
+	CHECK(cuMemFreeAsync(address, NULL) == 0);
+	compare_all("freed");
+}
+
 int main(int n_arguments, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +336,8 @@ int main(int n_arguments, char **arguments)
 		cmocka_unit_test(a_free_of_what_was_not_known_is_passed_on_and_told),
 		cmocka_unit_test(what_the_driver_calls_inside_a_call_is_not_counted_again),
 		cmocka_unit_test(a_device_s_own_pool_is_counted_on_that_device),
+		cmocka_unit_test(what_is_allocated_on_a_stream_is_counted_on_its_device),
+		cmocka_unit_test(an_older_driver_tells_the_device_of_the_memory),
 		cmocka_unit_test(a_refusal_is_counted_with_the_largest_size),
 	};
 	(void)n_arguments;

@@ -32,6 +32,7 @@ enum { CUDA_ALLOCATION_PINNED = 1 };
 enum { CUDA_NODE_MEM_ALLOC = 10 };
 enum { CUDA_CAPTURE_NONE = 0 };
 enum { CUDA_POINTER_DEVICE_ORDINAL = 9 };
+enum { CUDA_STREAM_PER_THREAD = 2 }; // the last of the handles that are no stream of one's own
 enum { CUDA_GPA_DEFAULT = 0, CUDA_GPA_PER_THREAD_STREAM = 2 };
 enum { CUDA_ARRAY_SPARSE = 0x40, CUDA_ARRAY_DEFERRED = 0x80 };
 

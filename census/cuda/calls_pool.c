@@ -40,40 +40,53 @@ static bool discover_pool(uint64_t pool, unsigned long long address, struct cuda
 	return found.device >= 0 && cuda_object_put(&found);
 }
 
-static void allocated(unsigned long long address, size_t bytes, uint64_t pool, bool is_captured)
+// It is the current pool of the stream's device that the driver takes from,
+// whatever context is current; a pool that is asked for may be of another device.
+// A capture is not disturbed by asking about memory that does not exist yet.
+static void allocated(unsigned long long address, size_t bytes, uint64_t pool, struct CUstream_st *stream,
+		      bool is_captured)
 {
-	struct cuda_place place;
 	struct cuda_object of = {0};
-	bool has_place = cuda_place_now(&place);
-	if (!pool && has_place)
-		pool = atomic_load_explicit(&current_pools[cuda_slot_of(place.device)], memory_order_relaxed);
-	bool is_pool_known = pool && !is_captured &&
-			     cuda_ledger_change(CUDA_IS_POOL, pool, 0, 1, 0, 0, 0, false, &of);
-	if (pool && !is_captured && !is_pool_known)
-		is_pool_known = discover_pool(pool, address, &of);
+	int device = cuda_device_of_stream(stream, is_captured ? 0 : address);
+	if (!pool && device >= 0)
+		pool = atomic_load_explicit(&current_pools[cuda_slot_of(device)], memory_order_relaxed);
+	bool is_pool_known = false;
+	if (pool && is_captured)
+		is_pool_known = cuda_ledger_find(CUDA_IS_POOL, pool, &of);
+	else if (pool)
+		is_pool_known = cuda_ledger_change(CUDA_IS_POOL, pool, 0, 1, 0, 0, 0, false, &of) ||
+				discover_pool(pool, address, &of);
 	struct cuda_object object = {
 		.handle = address,
 		.bytes = bytes,
-		.parent = is_pool_known ? pool : 0,
-		// The pool may be of another device than the stream.
-		.device = is_pool_known && of.device >= 0 ? of.device : has_place ? place.device : -1,
+		.parent = is_pool_known && !is_captured ? pool : 0,
+		.device = is_pool_known && of.device >= 0 ? of.device : device,
 		.refs = 1,
 		.kind = CUDA_IS_POINTER,
 		.class = is_captured ? CUDA_GRAPH : of.flags & CUDA_IS_OF_HOST ? CUDA_PINNED : CUDA_ASYNC,
 	};
 	if (object.device < 0) {
 		cuda_tally(CUDA_UNPLACED);
-		if (is_pool_known)
+		if (object.parent)
 			cuda_pool_let_go(pool);
 		return;
 	}
 	cuda_object_made(&object);
 }
 
-static void note_refusal(unsigned result, uint64_t bytes)
+// Counts what came of an allocation, and returns the result.
+static unsigned asked(unsigned result, const unsigned long long *ret_address, size_t bytes, uint64_t pool,
+		      struct CUstream_st *stream, bool is_captured)
 {
-	if (result == CUDA_OUT_OF_MEMORY)
-		cuda_count_refusal(cuda_device_or_first(), bytes);
+	struct cuda_object of;
+	if (result == CUDA_OK && ret_address)
+		allocated(*ret_address, bytes, pool, stream, is_captured);
+	if (result != CUDA_OUT_OF_MEMORY)
+		return result;
+	bool is_pool_known = pool && cuda_ledger_find(CUDA_IS_POOL, pool, &of) && of.device >= 0;
+	int device = is_pool_known ? of.device : cuda_device_of_stream(stream, 0);
+	cuda_count_refusal(device < 0 ? 0 : device, bytes);
+	return result;
 }
 
 unsigned cuda_on_mem_alloc_async(enum cuda_row row,
@@ -81,11 +94,7 @@ unsigned cuda_on_mem_alloc_async(enum cuda_row row,
 				 unsigned long long *ret_address, size_t bytes, struct CUstream_st *stream)
 {
 	bool is_captured = cuda_is_capturing(stream, cuda_entries[row].is_per_thread);
-	unsigned result = real(ret_address, bytes, stream);
-	note_refusal(result, bytes);
-	if (result == CUDA_OK && ret_address)
-		allocated(*ret_address, bytes, 0, is_captured);
-	return result;
+	return asked(real(ret_address, bytes, stream), ret_address, bytes, 0, stream, is_captured);
 }
 
 unsigned cuda_on_mem_alloc_from_pool_async(
@@ -95,11 +104,8 @@ unsigned cuda_on_mem_alloc_from_pool_async(
 	struct CUstream_st *stream)
 {
 	bool is_captured = cuda_is_capturing(stream, cuda_entries[row].is_per_thread);
-	unsigned result = real(ret_address, bytes, pool, stream);
-	note_refusal(result, bytes);
-	if (result == CUDA_OK && ret_address)
-		allocated(*ret_address, bytes, of_pool(pool), is_captured);
-	return result;
+	return asked(real(ret_address, bytes, pool, stream), ret_address, bytes, of_pool(pool), stream,
+		     is_captured);
 }
 
 unsigned cuda_on_mem_free_async(enum cuda_row row,

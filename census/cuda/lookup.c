@@ -172,6 +172,8 @@ static void find_helpers(void *driver)
 		[CUDA_DEVICE_GET_UUID] = {"cuDeviceGetUuid_v2", "cuDeviceGetUuid"},
 		[CUDA_DEVICE_GET_NAME] = {"cuDeviceGetName"},
 		[CUDA_POINTER_GET_ATTRIBUTE] = {"cuPointerGetAttribute"},
+		[CUDA_DEVICE_GET_COUNT] = {"cuDeviceGetCount"},
+		[CUDA_STREAM_GET_DEVICE] = {"cuStreamGetDevice"}, // since 12.8
 	};
 	for (unsigned i = 0; i < CUDA_HELPERS; i++) {
 		void *function = ask(driver, names[i][0]);

@@ -274,6 +274,34 @@ int cuda_device_of_memory(uint64_t address)
 	return device;
 }
 
+static int count_devices(void)
+{
+	static _Atomic int n_devices; // 0: not asked; the driver finds them once
+	HELPER(get_count, CUDA_DEVICE_GET_COUNT, int *);
+	int n = atomic_load_explicit(&n_devices, memory_order_relaxed);
+	if (TELE_LIKELY(n > 0) || !get_count || get_count(&n))
+		return n;
+	atomic_store_explicit(&n_devices, n, memory_order_relaxed);
+	return n;
+}
+
+int cuda_device_of_stream(struct CUstream_st *stream, uint64_t address)
+{
+	HELPER(get_device, CUDA_STREAM_GET_DEVICE, struct CUstream_st *, int *);
+	struct cuda_place place;
+	bool has_place = cuda_place_now(&place);
+	// A default stream is the current context's.
+	if ((uintptr_t)stream > CUDA_STREAM_PER_THREAD && count_devices() != 1) {
+		int device = -1;
+		if (get_device && !get_device(stream, &device))
+			return device;
+		device = address ? cuda_device_of_memory(address) : -1;
+		if (device >= 0)
+			return device;
+	}
+	return has_place ? place.device : -1;
+}
+
 bool cuda_is_capturing(struct CUstream_st *stream, bool is_per_thread)
 {
 	int status = CUDA_CAPTURE_NONE;

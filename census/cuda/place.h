@@ -27,6 +27,8 @@ enum cuda_helper {
 	CUDA_DEVICE_GET_UUID,
 	CUDA_DEVICE_GET_NAME,
 	CUDA_POINTER_GET_ATTRIBUTE,
+	CUDA_DEVICE_GET_COUNT,
+	CUDA_STREAM_GET_DEVICE,
 	CUDA_HELPERS
 };
 extern _Atomic(void *) cuda_helpers[CUDA_HELPERS];
@@ -45,6 +47,11 @@ int cuda_device_or_first(void);
 
 // The device that the memory at `address` is on; -1 where the driver does not tell.
 int cuda_device_of_memory(uint64_t address);
+
+// The device that a stream runs on, or -1: what is allocated on it comes from
+// there. Where the driver is too old to tell, the memory at `address` does, unless
+// that is 0. Asks nothing more where the process has one device.
+int cuda_device_of_stream(struct CUstream_st *stream, uint64_t address);
 
 // Whether the stream is being captured into a graph.
 bool cuda_is_capturing(struct CUstream_st *stream, bool is_per_thread);

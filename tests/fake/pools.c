@@ -67,12 +67,15 @@ static unsigned allocate(uint64_t *ret_address, uint64_t bytes, struct object *p
 		return error;
 	if (bytes == 0 || !ret_address)
 		return INVALID_VALUE;
-	if (fake_stream_is_capturing(stream))
-		return fake_add_node(ret_address, device, bytes);
+	const struct object *on = stream > 2 ? fake_find(STREAM, stream) : NULL;
+	if (on)
+		device = on->device;
 	if (!pool)
 		pool = current_pools[device] ? current_pools[device] : own_pool(device);
 	if (pool->refs == 0 || pool->is_imported)
 		return INVALID_VALUE;
+	if (fake_stream_is_capturing(stream))
+		return fake_add_node(ret_address, pool->is_host ? device : pool->device, bytes);
 	unsigned failed = grow(pool, bytes);
 	if (failed)
 		return failed;
@@ -282,7 +285,8 @@ static unsigned set_current(int device, uint64_t handle)
 	struct object *pool = fake_find(MEMORY_POOL, handle);
 	if (device < 0 || device >= fake_n_devices)
 		return INVALID_DEVICE;
-	if (!pool || pool->refs == 0 || pool->is_imported)
+	// It must be local to the device.
+	if (!pool || pool->refs == 0 || pool->is_imported || pool->device != device)
 		return INVALID_VALUE;
 	current_pools[device] = pool;
 	return OK;

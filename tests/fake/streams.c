@@ -63,6 +63,20 @@ API(cuStreamCreateWithPriority, uint64_t *ret_stream, unsigned flags, int priori
 	END(make_stream(ret_stream));
 }
 
+API(cuStreamGetDevice, uint64_t handle, int *ret_device)
+{
+	unsigned error;
+	BEGIN();
+	const struct object *stream = handle > 2 ? fake_find(STREAM, handle) : NULL;
+	if (handle > 2 && !stream)
+		END(INVALID_HANDLE);
+	if (!stream && !fake_current_device(&error, ret_device))
+		END(error);
+	if (stream)
+		*ret_device = stream->device;
+	END(OK);
+}
+
 API(cuStreamDestroy_v2, uint64_t handle)
 {
 	BEGIN();

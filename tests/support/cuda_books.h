@@ -13,6 +13,7 @@
 #include "fake_publisher.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -37,7 +38,8 @@ static void *get(const char *name)
 	return function;
 }
 
-static void open_driver(void)
+// The fake driver of a version; "": the latest.
+static void open_version(const char *version)
 {
 	char path[4096];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
@@ -45,7 +47,8 @@ static void open_driver(void)
 	path[n] = '\0';
 	*strrchr(path, '/') = '\0';
 	*strrchr(path, '/') = '\0';
-	memcpy(path + strlen(path), "/fake/libcuda.so.1", sizeof("/fake/libcuda.so.1"));
+	size_t length = strlen(path);
+	snprintf(path + length, sizeof(path) - length, "/fake/%s/libcuda.so.1", version);
 	driver = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	CHECK(driver != NULL);
 	read_ledger = (fake_read_fn *)get("fake_read");
@@ -54,6 +57,11 @@ static void open_driver(void)
 	*(void **)&set_current = get("cuCtxSetCurrent");
 	fake.keep_no_rows = true;
 	CHECK(cuInit(0) == 0);
+}
+
+static void open_driver(void)
+{
+	open_version("");
 }
 
 // ---- Comparing -----------------------------------------------------------------

@@ -39,6 +39,7 @@ struct walker {
 	unsigned n[HELD_KINDS];
 	struct thing held[HELD_KINDS][HELD];
 	void *stream, *own;
+	void *far_stream, *far; // on the other device
 	int device;
 	bool is_capturing;
 	const char *last;
