@@ -11,6 +11,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
 import unittest
@@ -162,7 +163,17 @@ class Terminal(Case):
         self.assertEqual(self.status_of(pid), 0)
 
     def test_control_c_reaches_the_command_once(self):
-        pid, master = self.in_terminal(ROLLCALL, "run", "--", "bash", "-c", 'trap "n=$((n+1)); echo int$n" INT; echo ready; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; exit 4')
+        # No shell: bash goes round for ever where the signal comes as it begins to wait.
+        program = ("import signal, sys, time\n"
+                   "def count(*_):\n"
+                   "    times.append(1)\n"
+                   "    print('int%d' % len(times), flush=True)\n"
+                   "times = []\n"
+                   "signal.signal(signal.SIGINT, count)\n"
+                   "print('ready', flush=True)\n"
+                   "time.sleep(0.5)\n"
+                   "sys.exit(4)\n")
+        pid, master = self.in_terminal(ROLLCALL, "run", "--", sys.executable, "-c", program)
         self.read_until(master, b"ready")
         os.write(master, b"\x03")
         seen = self.read_until(master, b"int")
