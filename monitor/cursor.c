@@ -13,6 +13,7 @@
 
 #include "../libtelemetry/trace.h"
 #include "past.h"
+#include "progress.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -66,6 +67,7 @@ static int apply(struct mon_cursor *cursor, struct tele_error *ret_error)
 	position->n_rows += position->is_on_row;
 	position->n_records++;
 	cursor->has_pending = false;
+	mon_progress_step(cursor->progress, cursor);
 	int failed = mon_model_apply_told(cursor->model, &cursor->pending, &cursor->told);
 	if (!failed && cursor->past)
 		failed = mon_past_applied(cursor->past, cursor);
@@ -159,7 +161,9 @@ static int start_over(struct mon_cursor *cursor, struct tele_error *ret_error)
 	if (failed < 0)
 		return failed;
 	mon_model_clear(cursor->model);
+	struct mon_progress *progress = cursor->progress;
 	mon_cursor_init(cursor, cursor->source, cursor->model);
+	cursor->progress = progress;
 	return 0;
 }
 

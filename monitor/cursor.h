@@ -13,6 +13,7 @@
 #include "monitor.h"
 
 struct mon_past;
+struct mon_progress;
 
 // Where a cursor is to stop.
 enum mon_target_kind {
@@ -49,6 +50,7 @@ struct mon_cursor {
 	struct mon_told told;	    // what goes with it
 	bool has_pending, is_ended;
 	struct mon_position position;
+	struct mon_progress *progress; // told of each record; NULL: nobody
 };
 
 // None is owned.

@@ -92,6 +92,7 @@ struct loop {
 	FILE *keys; // the terminal, where keys come from
 	bool owns_keys;
 	struct signals signals;
+	struct mon_progress progress; // of a replay
 	uint64_t refresh_at_ns, ticked_at_ns;
 	uint64_t drawn_changes;
 	bool is_dirty; // the view has changed
@@ -142,6 +143,18 @@ static int draw(struct loop *loop)
 		return failed;
 	mon_view_draw(&loop->grid, model, &app->view);
 	return mon_paint_draw(loop->paint, &loop->grid);
+}
+
+// The foot of the last picture says what is waited for; the next picture is
+// drawn when it is there.
+static void show_at_foot(void *context, const char *text)
+{
+	struct loop *loop = context;
+	struct mon_grid *grid = &loop->grid;
+	if (!text || grid->height == 0)
+		return;
+	mon_draw_format(grid, 0, grid->height - 1, grid->width, MON_WARN, " %-*s", grid->width, text);
+	mon_paint_draw(loop->paint, grid);
 }
 
 static uint64_t interval_ns(const struct mon_app *app)
@@ -245,11 +258,8 @@ static int start_app(struct loop *loop, const struct mon_options *options, struc
 // Runs the loop on the terminal, once records were taken in for the first time.
 static int run_on_terminal(struct loop *loop, struct tele_error *ret_error)
 {
-	int status = open_keys(loop, ret_error);
-	if (status < 0)
-		return status;
 	take_signals(&loop->signals);
-	status = mon_paint_open(NULL, stdout, loop->keys, &loop->paint, ret_error);
+	int status = mon_paint_open(NULL, stdout, loop->keys, &loop->paint, ret_error);
 	if (status == 0) {
 		mon_app_open_first(&loop->app);
 		mon_app_settle(&loop->app);
@@ -258,8 +268,6 @@ static int run_on_terminal(struct loop *loop, struct tele_error *ret_error)
 	}
 	mon_paint_close(loop->paint);
 	give_signals_back(&loop->signals);
-	if (loop->owns_keys)
-		fclose(loop->keys);
 	return status;
 }
 
@@ -273,6 +281,8 @@ static void stop_app(struct loop *loop)
 	mon_model_fini(&app->model);
 	mon_grid_fini(&loop->grid);
 	mon_live_close(app->live);
+	if (loop->owns_keys)
+		fclose(loop->keys);
 }
 
 int mon_top(const struct mon_options *options, struct tele_error *ret_error)
@@ -281,7 +291,9 @@ int mon_top(const struct mon_options *options, struct tele_error *ret_error)
 	struct mon_app *app = &loop.app;
 	char text[256];
 	mon_feed_init(&app->model, MON_HISTORY_SHORT, options);
-	int status = start_app(&loop, options, ret_error);
+	int status = open_keys(&loop, ret_error);
+	if (status == 0)
+		status = start_app(&loop, options, ret_error);
 	if (status == 0)
 		status = mon_live_open(options->directory, false, &app->live, ret_error);
 	if (status == 0)
@@ -307,15 +319,20 @@ int mon_replay(const struct mon_options *options, struct tele_error *ret_error)
 	struct mon_app *app = &loop.app;
 	struct mon_at at;
 	mon_feed_init(&app->model, MON_HISTORY_FULL, options);
-	int status = start_app(&loop, options, ret_error);
+	mon_progress_init(&loop.progress, options->file);
+	int status = open_keys(&loop, ret_error);
+	if (status == 0)
+		status = start_app(&loop, options, ret_error);
 	if (status == 0 && options->at)
 		status = mon_at_parse(options->at, &at, ret_error);
 	if (status == 0)
-		status = mon_player_open(&player, options->file, &app->model, ret_error);
+		status = mon_player_open(&player, options->file, &app->model, &loop.progress, ret_error);
 	if (status == 0) {
 		app->player = &player;
 		if (options->at)
 			status = mon_player_jump(&player, &at, ret_error);
+		loop.progress.show = show_at_foot;
+		loop.progress.context = &loop;
 		if (status == 0)
 			status = run_on_terminal(&loop, ret_error);
 		mon_model_clear(&app->model);

@@ -18,6 +18,7 @@
 #include "hook.h"
 #include "json.h"
 #include "live.h"
+#include "progress.h"
 #include "screens.h"
 #include "settings.h"
 #include "text.h"
@@ -140,11 +141,16 @@ static int replay_reading(const struct mon_options *options, write_fn write_read
 	struct tele_source *source = NULL;
 	struct mon_model model;
 	struct mon_cursor cursor;
+	struct mon_progress progress;
 	mon_feed_init(&model, MON_HISTORY_FULL, options);
+	mon_progress_init(&progress, options->file);
 	int status = tele_trace_open(options->file, &source, ret_error);
 	mon_cursor_init(&cursor, source, &model);
+	cursor.progress = &progress;
+	progress.source = source;
 	if (status == 0)
 		status = go_to_point(&cursor, options, ret_error);
+	mon_progress_end(&progress);
 	if (status >= 0)
 		status = write_reading(&model, options, out, ret_error);
 	mon_model_fini(&model);

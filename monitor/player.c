@@ -16,7 +16,7 @@
 #define SPEED_MIN (1.0 / 16)
 #define SPEED_MAX 1024.0
 
-#define ROUND_RECORDS 65536
+#define ROUND_RECORDS 4096
 
 static struct mon_target target_of(const struct mon_player *player, enum mon_target_kind kind)
 {
@@ -86,6 +86,7 @@ static void look(struct mon_player *player)
 static int moved(struct mon_player *player, int status)
 {
 	player->transport.is_playing = false;
+	mon_progress_end(player->cursor.progress);
 	look(player);
 	player->position_ns = player->transport.position_ns;
 	return status < 0 ? status : 0;
@@ -122,7 +123,7 @@ static int take_in(struct mon_player *player, struct tele_error *ret_error)
 }
 
 int mon_player_open(struct mon_player *player, const char *file, struct mon_model *model,
-		    struct tele_error *ret_error)
+		    struct mon_progress *progress, struct tele_error *ret_error)
 {
 	*player = (struct mon_player){
 		.transport = {.file = file, .speed = 1, .n_candidates = TELE_UNKNOWN}};
@@ -130,8 +131,12 @@ int mon_player_open(struct mon_player *player, const char *file, struct mon_mode
 	if (status < 0)
 		return status;
 	status = open_past(player, model, ret_error);
+	if (progress)
+		progress->source = player->source;
+	player->cursor.progress = progress;
 	if (status == 0)
 		status = take_in(player, ret_error);
+	mon_progress_end(progress);
 	if (status >= 0 && mon_past_keep(&player->past, &player->cursor))
 		status = tele_fail(ret_error, -ENOMEM, "out of memory");
 	if (status < 0) {
@@ -205,6 +210,7 @@ int mon_player_tick(struct mon_player *player, uint64_t elapsed_ns, struct tele_
 	const struct mon_target target = {.kind = MON_TARGET_TIME,
 					  .value = first_at_ns + player->position_ns};
 	int status = mon_cursor_go(&player->cursor, &target, ret_error);
+	mon_progress_end(player->cursor.progress);
 	look(player);
 	if (status < 1)
 		player->transport.is_playing = false;

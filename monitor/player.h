@@ -9,6 +9,7 @@
 #define MON_PLAYER_H
 
 #include "past.h"
+#include "progress.h"
 #include "view.h"
 
 struct mon_player {
@@ -22,10 +23,10 @@ struct mon_player {
 	bool is_following; // live: the newest row is shown, always
 };
 
-// Opens the trace and reads it to its end, where it stops. The model is the
-// caller's and outlives the player.
+// Opens the trace and reads it to its end, where it stops. The model and the
+// progress (NULL: none is shown) are the caller's and outlive the player.
 int mon_player_open(struct mon_player *player, const char *file, struct mon_model *model,
-		    struct tele_error *ret_error);
+		    struct mon_progress *progress, struct tele_error *ret_error);
 
 // Takes over a live source, even on failure, and follows it.
 int mon_player_open_live(struct mon_player *player, struct tele_source *source,

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ struct setting {
 static void start(struct setting *setting)
 {
 	mon_model_init(&setting->model, MON_HISTORY_FULL);
-	assert_int_equal(mon_player_open(&setting->player, RECORDING, &setting->model, NULL), 0);
+	assert_int_equal(mon_player_open(&setting->player, RECORDING, &setting->model, NULL, NULL), 0);
 }
 
 static void stop(struct setting *setting)
@@ -228,6 +229,55 @@ static void playing_from_the_start_ends_at_the_end(void **state)
 	stop(&setting);
 }
 
+// ---- A sign of life -----------------------------------------------------------
+
+struct shown {
+	char text[128]; // the last
+	unsigned n_shown, n_ended;
+};
+
+static void note_shown(void *context, const char *text)
+{
+	struct shown *shown = context;
+	if (text)
+		snprintf(shown->text, sizeof(shown->text), "%s", text);
+	shown->n_shown += text != NULL;
+	shown->n_ended += text == NULL;
+}
+
+static void what_takes_long_says_how_far_it_is_and_then_nothing(void **state)
+{
+	struct shown shown = {0};
+	struct mon_progress progress = {.show = note_shown, .context = &shown, .file = RECORDING};
+	struct setting setting;
+	struct mon_at at = {.is_candidate = true, .candidate = 60};
+	(void)state;
+	mon_model_init(&setting.model, MON_HISTORY_FULL);
+	assert_int_equal(mon_player_open(&setting.player, RECORDING, &setting.model, &progress, NULL), 0);
+	assert_true(shown.n_shown > 0);
+	assert_int_equal(shown.n_ended, 1);
+	assert_memory_equal(shown.text, "reading example.rct  ", 21);
+	assert_string_equal(shown.text + strlen(shown.text) - 2, " %");
+	shown = (struct shown){0};
+	assert_int_equal(mon_player_jump(&setting.player, &at, NULL), 0);
+	assert_int_equal(shown.n_ended, shown.n_shown > 0);
+	stop(&setting);
+}
+
+static void what_is_done_in_no_time_shows_nothing(void **state)
+{
+	struct shown shown = {0};
+	struct mon_progress progress = {
+		.show = note_shown, .context = &shown, .file = RECORDING, .after_ns = UINT64_MAX};
+	struct setting setting;
+	(void)state;
+	mon_model_init(&setting.model, MON_HISTORY_FULL);
+	assert_int_equal(mon_player_open(&setting.player, RECORDING, &setting.model, &progress, NULL), 0);
+	assert_int_equal(shown.n_shown, 0);
+	assert_int_equal(shown.n_ended, 0);
+	stop(&setting);
+}
+
 int main(void)
 {
 	setlocale(LC_ALL, "C.UTF-8");
@@ -240,6 +290,8 @@ int main(void)
 		cmocka_unit_test(back_to_a_phase_is_to_its_begin_and_then_to_the_one_before),
 		cmocka_unit_test(the_oldest_is_forgotten_when_the_tape_is_full),
 		cmocka_unit_test(playing_from_the_start_ends_at_the_end),
+		cmocka_unit_test(what_takes_long_says_how_far_it_is_and_then_nothing),
+		cmocka_unit_test(what_is_done_in_no_time_shows_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
