@@ -12,14 +12,11 @@
 
 #include "../libtelemetry/banned.h"
 
-#define ROWS_MAX 4096
-
 // The rows as they are shown, and which is selected (the first when none is).
 static uint32_t list(const struct mon_app *app, const uint64_t **ret_ids, uint32_t *ret_at)
 {
-	static uint64_t ids[ROWS_MAX];
-	uint32_t n_rows = mon_overview_order(mon_app_shown(app), &app->view, ids, ROWS_MAX);
-	n_rows = n_rows < ROWS_MAX ? n_rows : ROWS_MAX;
+	static uint64_t ids[MON_OVERVIEW_ROWS_MAX];
+	uint32_t n_rows = mon_overview_order(mon_app_shown(app), &app->view, ids, MON_OVERVIEW_ROWS_MAX);
 	*ret_ids = ids;
 	*ret_at = 0;
 	for (uint32_t i = 0; i < n_rows; i++)
@@ -117,7 +114,7 @@ static int64_t rows_of(const struct mon_app *app, struct mon_input input)
 	case MON_KEY_PAGE_DOWN:
 		return page;
 	default:
-		return input.key == MON_KEY_HOME ? -ROWS_MAX : ROWS_MAX;
+		return input.key == MON_KEY_HOME ? -MON_OVERVIEW_ROWS_MAX : MON_OVERVIEW_ROWS_MAX;
 	}
 }
 

@@ -128,6 +128,9 @@ enum mon_hit_kind mon_view_hit(const struct mon_view *view, int x, int y, uint64
 // view->scroll to what can be shown and sets view->has_more.
 void mon_view_draw(struct mon_grid *grid, const struct mon_model *model, struct mon_view *view);
 
+// Processes that the overview lists at most.
+#define MON_OVERVIEW_ROWS_MAX 4096
+
 // The instance ids of the overview's rows in the order in which they are shown.
 // Fills at most `capacity` and returns how many rows there are.
 uint32_t mon_overview_order(const struct mon_model *model, const struct mon_view *view,

@@ -99,7 +99,7 @@ static struct member *sorted(const struct mon_model *model, const struct mon_vie
 	struct order order = {view->sort, view->is_inverted};
 	struct member *members = malloc((model->n_processes + 1u) * sizeof(*members));
 	*ret_n_left_out = 0;
-	for (uint32_t i = 0; members && i < model->n_processes && n < MON_LIST_ROWS_MAX; i++) {
+	for (uint32_t i = 0; members && i < model->n_processes && n < MON_OVERVIEW_ROWS_MAX; i++) {
 		const struct mon_process *process = model->processes[i];
 		if (!mon_process_is_listed(process))
 			continue;
@@ -118,38 +118,78 @@ static struct member *sorted(const struct mon_model *model, const struct mon_vie
 
 // ---- The tree -----------------------------------------------------------------
 
-static bool is_parent_of(const struct tele_identity *parent, const struct tele_identity *child)
+// Who could be meant as a parent, and by what: once by instance, once by PID.
+// What was born later stands later.
+struct birth {
+	uint64_t key[6]; // kind, boot (2), number, namespace, time
+	uint32_t member;
+};
+
+enum birth_kind { BY_INSTANCE, BY_PID };
+
+static struct birth birth_of(const struct tele_identity *identity, enum birth_kind kind, uint64_t number)
 {
-	// What began later is nobody's parent: no circles, whatever segments say.
-	if (parent->created_at_ns >= child->created_at_ns || parent->boot_id[0] != child->boot_id[0] ||
-	    parent->boot_id[1] != child->boot_id[1])
-		return false;
-	if (child->parent_instance_id)
-		return parent->instance_id == child->parent_instance_id;
-	return parent->pid && parent->pid == child->parent_pid &&
-	       parent->pid_namespace == child->pid_namespace;
+	return (struct birth){.key = {kind, identity->boot_id[0], identity->boot_id[1], number,
+				      kind == BY_PID ? identity->pid_namespace : 0, identity->created_at_ns}};
 }
 
-// Links each member to the latest that can be its parent. In order, because
-// children are pushed in front.
+static int compare_keys(const struct birth *a, const struct birth *b, size_t n_keys)
+{
+	for (size_t i = 0; i < n_keys; i++)
+		if (a->key[i] != b->key[i])
+			return a->key[i] < b->key[i] ? -1 : 1;
+	return 0;
+}
+
+static int compare_births(const void *left, const void *right)
+{
+	const struct birth *a = left, *b = right;
+	int order = compare_keys(a, b, TELE_ARRAY_LEN(a->key));
+	return order ? order : (a->member > b->member) - (a->member < b->member);
+}
+
+// The latest that was born before the child and is what it calls its parent. What
+// began later is nobody's parent: no circles, whatever segments say.
+static uint32_t parent_of(const struct birth *births, uint32_t n_births, const struct tele_identity *child)
+{
+	struct birth wanted = child->parent_instance_id ? birth_of(child, BY_INSTANCE, child->parent_instance_id)
+							: birth_of(child, BY_PID, child->parent_pid);
+	uint32_t begin = 0, end = n_births;
+	if (!child->parent_instance_id && !child->parent_pid)
+		return NO_ROW;
+	while (begin < end) {
+		uint32_t middle = begin + (end - begin) / 2;
+		if (compare_keys(&births[middle], &wanted, TELE_ARRAY_LEN(wanted.key)) < 0)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	bool is_found = begin > 0 && compare_keys(&births[begin - 1], &wanted, TELE_ARRAY_LEN(wanted.key) - 1) == 0;
+	return is_found ? births[begin - 1].member : NO_ROW;
+}
+
+// Links each member to its parent. In order, because children are pushed in
+// front. Without memory nobody has one.
 static void link_members(struct member *members, uint32_t n)
 {
-	for (uint32_t i = n; i > 0; i--) {
+	struct birth *births = malloc((2 * (size_t)n + 1) * sizeof(*births));
+	for (uint32_t i = 0; births && i < n; i++) {
+		const struct tele_identity *identity = &members[i].process->identity;
+		births[2 * i] = birth_of(identity, BY_INSTANCE, identity->instance_id);
+		births[2 * i + 1] = birth_of(identity, BY_PID, identity->pid);
+		births[2 * i].member = births[2 * i + 1].member = i;
+	}
+	if (births)
+		qsort(births, 2 * (size_t)n, sizeof(*births), compare_births);
+	for (uint32_t i = n; births && i > 0; i--) {
 		struct member *child = &members[i - 1];
-		const struct tele_identity *best = NULL;
-		for (uint32_t p = 0; p < n; p++) {
-			const struct tele_identity *identity = &members[p].process->identity;
-			if (!is_parent_of(identity, &child->process->identity) ||
-			    (best && best->created_at_ns > identity->created_at_ns))
-				continue;
-			best = identity;
-			child->parent = p;
-		}
+		child->parent = parent_of(births, 2 * n, &child->process->identity);
 		if (child->parent == NO_ROW)
 			continue;
 		child->next_sibling = members[child->parent].first_child;
 		members[child->parent].first_child = i - 1;
 	}
+	free(births);
 }
 
 static void add_row(struct mon_list *list, struct mon_list_row row)

@@ -11,7 +11,6 @@
 
 // ---- Rows ---------------------------------------------------------------------
 
-#define MON_LIST_ROWS_MAX 4096
 #define MON_LIST_DEPTH_MAX 16
 
 // A process, the total of a tree (below its members), or what cannot be read.

@@ -308,6 +308,30 @@ static void a_tree_hangs_children_below_parents_and_sums_them_up(void **state)
 	scene_end(&scene);
 }
 
+// A PID that was used again is two processes: whoever was born in between is a
+// child of the first.
+static void a_child_hangs_below_the_latest_that_was_there_before_it(void **state)
+{
+	struct scene scene;
+	uint64_t ids[8];
+	(void)state;
+	scene_family(&scene);
+	scene.model.processes[5]->identity.pid = 100; // born at 6 s, after all children
+	scene.view.is_tree = true;
+	scene.view.sort = MON_COLUMN_PID;
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 6);
+	assert_int_equal(ids[0], 0x1000 + 100);
+	assert_int_equal(ids[5], 0x1000 + 200);
+	scene.model.processes[5]->identity.created_at_ns = 2 * FIXTURE_S;
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 6);
+	assert_int_equal(ids[1], 0x1000 + 101); // born in the same moment: the first one's
+	assert_int_equal(ids[2], 0x1000 + 200);
+	scene.model.processes[4]->identity.parent_instance_id = 0x1000 + 100;
+	assert_int_equal(mon_overview_order(&scene.model, &scene.view, ids, 8), 6);
+	assert_int_equal(ids[2], 0x1000 + 104); // by instance, which is exact
+	scene_end(&scene);
+}
+
 // Segments are foreign: what they say of parents may be anything.
 static void a_tree_of_hostile_parents_ends(void **state)
 {
@@ -584,6 +608,7 @@ int main(void)
 		cmocka_unit_test(ascii_screens_hold_ascii_only),
 		cmocka_unit_test(help_lists_every_key),
 		cmocka_unit_test(a_tree_hangs_children_below_parents_and_sums_them_up),
+		cmocka_unit_test(a_child_hangs_below_the_latest_that_was_there_before_it),
 		cmocka_unit_test(a_tree_of_hostile_parents_ends),
 		cmocka_unit_test(filter_user_and_h_keep_rows_out_and_the_foot_says_so),
 		cmocka_unit_test(every_column_sorts_and_unknown_is_last),
