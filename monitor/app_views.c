@@ -9,25 +9,19 @@
 
 #include <string.h>
 
-#include "view_candidates.h"
-#include "view_log.h"
+#include "screens.h"
+#include "view_roll.h"
 #include "view_trends.h"
 
 #include "../libtelemetry/banned.h"
 
 #define ROWS_MAX 100000
 
-// Columns that a view can be sorted by; 0: it has an order of its own.
-static int columns_of(enum mon_screen screen)
+// The roll of the view, where it can be searched; else NULL.
+static const struct mon_roll *roll_of(const struct mon_app *app)
 {
-	switch (screen) {
-	case MON_SCREEN_CANDIDATES:
-		return 10;
-	case MON_SCREEN_CLASSES:
-		return 8;
-	default:
-		return 0;
-	}
+	const struct mon_roll *roll = mon_screen(&app->view)->roll;
+	return roll && roll->has_text ? roll : NULL;
 }
 
 static const struct mon_process *opened(const struct mon_app *app)
@@ -72,19 +66,26 @@ static bool move(struct mon_app *app, struct mon_input input)
 	}
 }
 
+// The next column that has a title, or the one before.
+static int next_column(const struct mon_roll *roll, int column, bool is_back)
+{
+	do
+		column = (column + (is_back ? roll->n_columns - 1 : 1)) % roll->n_columns;
+	while (!roll->columns[column].title[0]);
+	return column;
+}
+
 static bool sort(struct mon_app *app, struct mon_input input)
 {
 	struct mon_lens *lens = &app->view.lens;
 	enum mon_screen screen = mon_view_screen(&app->view);
-	int n_columns = columns_of(screen), *column = &lens->sort[screen];
-	if (n_columns == 0)
+	const struct mon_roll *roll = mon_screen_row(screen)->roll;
+	if (!roll)
 		return false;
 	switch (input.key) {
 	case MON_KEY_SORT:
-		*column = (*column + 1) % n_columns;
-		return true;
 	case MON_KEY_SORT_BACK:
-		*column = (*column + n_columns - 1) % n_columns;
+		lens->sort[screen] = next_column(roll, lens->sort[screen], input.key == MON_KEY_SORT_BACK);
 		return true;
 	case MON_KEY_INVERT:
 		lens->is_inverted[screen] = !lens->is_inverted[screen];
@@ -107,7 +108,7 @@ static bool click(struct mon_app *app, struct mon_input input)
 	}
 	if (input.hit == MON_HIT_ROW)
 		select_row(app, (int64_t)input.hit_value);
-	if (input.hit != MON_HIT_COLUMN || (int)input.hit_value >= columns_of(screen))
+	if (input.hit != MON_HIT_COLUMN || !mon_screen_row(screen)->roll)
 		return input.hit == MON_HIT_ROW;
 	if (lens->sort[screen] == (int)input.hit_value)
 		lens->is_inverted[screen] = !lens->is_inverted[screen];
@@ -115,28 +116,14 @@ static bool click(struct mon_app *app, struct mon_input input)
 	return true;
 }
 
-// The moment a row tells of; TELE_UNKNOWN for none.
-static uint64_t moment_of(const struct mon_app *app, const struct mon_process *process)
-{
-	if (mon_view_screen(&app->view) == MON_SCREEN_LOG) {
-		const struct mon_log_entry *entry = mon_log_selected(process, &app->view);
-		return entry ? entry->at_ns : TELE_UNKNOWN;
-	}
-	if (mon_view_screen(&app->view) != MON_SCREEN_CANDIDATES)
-		return TELE_UNKNOWN;
-	const struct mon_candidate *candidate = mon_candidates_selected(process, &app->view);
-	if (!candidate)
-		return TELE_UNKNOWN;
-	return candidate->end_at_ns != TELE_UNKNOWN ? candidate->end_at_ns : candidate->begin_at_ns;
-}
-
 static bool search(struct mon_app *app, struct mon_input input)
 {
 	const struct mon_process *process = opened(app);
 	enum mon_screen screen = mon_view_screen(&app->view);
 	bool is_back = input.key == MON_KEY_FIND_PREVIOUS;
+	const struct mon_roll *roll = roll_of(app);
 	int row;
-	if (screen != MON_SCREEN_CANDIDATES && screen != MON_SCREEN_TRENDS)
+	if (!roll && screen != MON_SCREEN_TRENDS)
 		return false;
 	if (input.key == MON_KEY_FIND) {
 		mon_app_start_entry(app, MON_ENTRY_FIND, "find:", "");
@@ -148,8 +135,8 @@ static bool search(struct mon_app *app, struct mon_input input)
 		mon_app_note(app, "nothing to find again: / finds");
 		return true;
 	}
-	row = screen == MON_SCREEN_TRENDS ? mon_trends_find(process, &app->view, app->find, is_back)
-					  : mon_candidates_find(process, &app->view, app->find, is_back);
+	row = roll ? mon_roll_find(roll, process, &app->view, app->find, is_back)
+		   : mon_trends_find(process, &app->view, app->find, is_back);
 	if (row >= 0)
 		select_row(app, row);
 	else
@@ -160,8 +147,7 @@ static bool search(struct mon_app *app, struct mon_input input)
 static bool filter(struct mon_app *app, struct mon_input input)
 {
 	enum mon_screen screen = mon_view_screen(&app->view);
-	if (input.key != MON_KEY_FILTER || (screen != MON_SCREEN_CANDIDATES && screen != MON_SCREEN_LOG &&
-					    screen != MON_SCREEN_TRENDS))
+	if (input.key != MON_KEY_FILTER || (!roll_of(app) && screen != MON_SCREEN_TRENDS))
 		return false;
 	mon_app_start_entry(app, MON_ENTRY_FILTER, "only rows with:", app->view.filters[screen]);
 	return true;
@@ -172,8 +158,9 @@ int mon_views_key(struct mon_app *app, struct mon_input input, struct tele_error
 	if (move(app, input) || sort(app, input) || click(app, input) || search(app, input) || filter(app, input))
 		return 1;
 	const struct mon_process *process = opened(app);
-	if (input.key != MON_KEY_OPEN || !process)
+	const struct mon_roll *roll = roll_of(app);
+	if (input.key != MON_KEY_OPEN || !process || !roll)
 		return 0;
-	uint64_t at_ns = moment_of(app, process);
+	uint64_t at_ns = mon_roll_selected_at_ns(roll, process, &app->view);
 	return at_ns == TELE_UNKNOWN ? 0 : mon_time_show(app, at_ns, ret_error);
 }

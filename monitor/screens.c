@@ -11,6 +11,7 @@
 
 #include "app.h"
 #include "view_parts.h"
+#include "view_roll.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -21,36 +22,44 @@ static const struct mon_screen_row rows[MON_SCREEN_COUNT] = {
 				 mon_overview_draw,
 				 mon_overview_key,
 				 {MON_KEY_OPEN, MON_KEY_FIND, MON_KEY_FILTER, MON_KEY_SORT, MON_KEY_TREE,
-				  MON_KEY_PAUSE, MON_KEY_UNITS}},
+				  MON_KEY_PAUSE, MON_KEY_UNITS},
+				 NULL},
 	[MON_SCREEN_PROCESS] = {"process",
 				mon_process_draw,
 				mon_views_key,
 				{MON_KEY_BACK, MON_KEY_NEXT_VIEW, MON_KEY_PAUSE, MON_KEY_STEP_BACK,
-				 MON_KEY_AXIS, MON_KEY_ZOOM_IN, MON_KEY_MARK, MON_KEY_UNITS}},
+				 MON_KEY_AXIS, MON_KEY_ZOOM_IN, MON_KEY_MARK, MON_KEY_UNITS},
+				NULL},
 	[MON_SCREEN_TRENDS] = {"trends",
 			       mon_trends_draw,
 			       mon_views_key,
 			       {MON_KEY_BACK, MON_KEY_NEXT_VIEW, MON_KEY_PAUSE, MON_KEY_STEP_BACK, MON_KEY_AXIS,
-				MON_KEY_ZOOM_IN, MON_KEY_ZOOM_OUT, MON_KEY_UNITS}},
+				MON_KEY_ZOOM_IN, MON_KEY_ZOOM_OUT, MON_KEY_UNITS},
+			       NULL},
 	[MON_SCREEN_CANDIDATES] = {"candidates",
 				   mon_candidates_draw,
 				   mon_views_key,
 				   {MON_KEY_BACK, MON_KEY_NEXT_VIEW, MON_KEY_SORT, MON_KEY_FIND, MON_KEY_FILTER,
-				    MON_KEY_PAUSE}},
+				    MON_KEY_PAUSE},
+				   &mon_candidates_roll},
 	[MON_SCREEN_CLASSES] = {"classes",
 				mon_classes_draw,
 				mon_views_key,
 				{MON_KEY_BACK, MON_KEY_NEXT_VIEW, MON_KEY_SORT, MON_KEY_INVERT, MON_KEY_PAUSE,
-				 MON_KEY_UNITS}},
+				 MON_KEY_UNITS},
+				&mon_classes_roll},
 	[MON_SCREEN_DEVICES] = {"devices",
 				mon_devices_draw,
 				mon_views_key,
 				{MON_KEY_BACK, MON_KEY_NEXT_VIEW, MON_KEY_PAUSE, MON_KEY_AXIS, MON_KEY_MARK,
-				 MON_KEY_UNITS}},
+				 MON_KEY_UNITS},
+				NULL},
 	[MON_SCREEN_LOG] = {"log",
 			    mon_log_draw,
 			    mon_views_key,
-			    {MON_KEY_BACK, MON_KEY_NEXT_VIEW, MON_KEY_FILTER, MON_KEY_PAUSE, MON_KEY_OPEN}},
+			    {MON_KEY_BACK, MON_KEY_NEXT_VIEW, MON_KEY_SORT, MON_KEY_FIND, MON_KEY_FILTER,
+			     MON_KEY_PAUSE, MON_KEY_OPEN},
+			    &mon_log_roll},
 };
 
 const struct mon_screen_row *mon_screen_row(enum mon_screen screen)

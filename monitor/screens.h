@@ -12,6 +12,7 @@
 #include "view.h"
 
 struct mon_app;
+struct mon_roll;
 
 #define MON_FOOT_KEYS_MAX 12
 
@@ -27,6 +28,7 @@ struct mon_screen_row {
 	// What the foot names besides help and quit, most important first;
 	// MON_KEY_NONE ends the list.
 	enum mon_key foot[MON_FOOT_KEYS_MAX];
+	const struct mon_roll *roll; // the list that it shows (view_roll.h), or NULL
 };
 
 // The view of that name; MON_SCREEN_COUNT for none.

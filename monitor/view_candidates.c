@@ -4,25 +4,24 @@
 // The candidates of a search, newest first: what became of each, and what it
 // left behind. Sorted by what was left, the expensive ones are on top.
 
-#include "view_candidates.h"
+#include "view_roll.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "format.h"
-#include "view_table.h"
 
 #include "../libtelemetry/banned.h"
 
 enum column { NUMBER, MARK, LABEL, PHASE, OUTCOME, TOOK, POOLS, BYTES, CONTEXTS, MODULES, COLUMN_COUNT };
 
 static const struct mon_table_column columns[COLUMN_COUNT] = {
-	[NUMBER] = {"#", 6, false, 8},	       [MARK] = {"", 1, true, 9},
-	[LABEL] = {"CANDIDATE", 0, true, 9},   [PHASE] = {"PHASE", 9, true, 1},
-	[OUTCOME] = {"OUTCOME", 16, true, 4},  [TOOK] = {"TOOK", 7, false, 5},
-	[POOLS] = {"POOLS", 5, false, 6},      [BYTES] = {"BYTES", 8, false, 7},
-	[CONTEXTS] = {"CTX", 4, false, 3},     [MODULES] = {"MOD", 4, false, 2},
+	[NUMBER] = {"#", 6, false, 8, false},	       [MARK] = {"", 1, true, 9, false},
+	[LABEL] = {"CANDIDATE", 0, true, 9, false},   [PHASE] = {"PHASE", 9, true, 1, false},
+	[OUTCOME] = {"OUTCOME", 16, true, 4, false},  [TOOK] = {"TOOK", 7, false, 5, false},
+	[POOLS] = {"POOLS", 5, false, 6, false},      [BYTES] = {"BYTES", 8, false, 7, true},
+	[CONTEXTS] = {"CTX", 4, false, 3, false},     [MODULES] = {"MOD", 4, false, 2, false},
 };
 
 static uint64_t took_ns(const struct mon_process *process, const struct mon_candidate *candidate)
@@ -41,9 +40,14 @@ static double signed_key(struct analysis_signed value)
 	return value.is_known ? (double)value.value : NAN;
 }
 
-static void set_key(const struct mon_process *process, const struct mon_candidate *candidate, int column,
-		    struct mon_table_row *row)
+static uint64_t count(const struct mon_process *process)
 {
+	return process->n_candidates;
+}
+
+static void set_key(const struct mon_process *process, uint64_t number, int column, struct mon_table_row *row)
+{
+	const struct mon_candidate *candidate = mon_process_candidate_at(process, number);
 	const struct mon_phase *phase = mon_process_phase_at(process, candidate->phase);
 	uint64_t ns = took_ns(process, candidate);
 	struct mon_left left;
@@ -80,58 +84,12 @@ static void set_key(const struct mon_process *process, const struct mon_candidat
 	}
 }
 
-static bool is_shown(const struct mon_process *process, const struct mon_candidate *candidate, const char *filter)
+static bool has_text(const struct mon_process *process, uint64_t number, const char *text)
 {
+	const struct mon_candidate *candidate = mon_process_candidate_at(process, number);
 	const struct mon_phase *phase = mon_process_phase_at(process, candidate->phase);
-	return !filter[0] || strstr(candidate->label, filter) ||
-	       strstr(tele_outcome_name(candidate->outcome), filter) || (phase && strstr(phase->name, filter));
-}
-
-// The rows in the order in which they are shown; `index` counts from the oldest
-// that is known.
-static uint32_t order(const struct mon_process *process, const struct mon_view *view,
-		      struct mon_table_row rows[MON_CANDIDATES_MAX])
-{
-	uint64_t n = process->n_candidates;
-	uint64_t oldest = n > MON_CANDIDATES_MAX ? n - MON_CANDIDATES_MAX : 0;
-	uint32_t n_rows = 0;
-	for (uint64_t i = oldest; i < n; i++) {
-		const struct mon_candidate *candidate = mon_process_candidate_at(process, i);
-		if (!is_shown(process, candidate, view->filters[MON_SCREEN_CANDIDATES]))
-			continue;
-		rows[n_rows] = (struct mon_table_row){.index = (uint32_t)(i - oldest)};
-		set_key(process, candidate, view->lens.sort[MON_SCREEN_CANDIDATES], &rows[n_rows]);
-		n_rows++;
-	}
-	mon_table_sort(rows, n_rows, view->lens.is_inverted[MON_SCREEN_CANDIDATES]);
-	return n_rows;
-}
-
-static const struct mon_candidate *candidate_of(const struct mon_process *process, uint32_t index)
-{
-	uint64_t n = process->n_candidates;
-	return mon_process_candidate_at(process, (n > MON_CANDIDATES_MAX ? n - MON_CANDIDATES_MAX : 0) + index);
-}
-
-const struct mon_candidate *mon_candidates_selected(const struct mon_process *process, const struct mon_view *view)
-{
-	struct mon_table_row rows[MON_CANDIDATES_MAX];
-	uint32_t n_rows = order(process, view, rows);
-	uint32_t at = (uint32_t)view->lens.at[MON_SCREEN_CANDIDATES];
-	return at < n_rows ? candidate_of(process, rows[at].index) : NULL;
-}
-
-int mon_candidates_find(const struct mon_process *process, const struct mon_view *view, const char *text,
-			bool is_back)
-{
-	struct mon_table_row rows[MON_CANDIDATES_MAX];
-	int n_rows = (int)order(process, view, rows), at = view->lens.at[MON_SCREEN_CANDIDATES];
-	for (int i = 1; i <= n_rows; i++) {
-		int row = (at + (is_back ? n_rows - i : i)) % n_rows;
-		if (strstr(candidate_of(process, rows[row].index)->label, text))
-			return row;
-	}
-	return -1;
+	return strstr(candidate->label, text) || strstr(tele_outcome_name(candidate->outcome), text) ||
+	       (phase && strstr(phase->name, text));
 }
 
 static const char *left_text(struct analysis_signed left, bool is_bytes, enum mon_units units, char *buffer,
@@ -154,9 +112,9 @@ static unsigned left_style(struct analysis_signed left)
 	return left.is_known && left.value > 0 ? MON_BAD : MON_DIM;
 }
 
-static void draw_row(const struct mon_table *table, const struct mon_process *process, uint32_t row,
-		     const struct mon_candidate *candidate)
+static void draw_row(const struct mon_table *table, const struct mon_process *process, uint32_t row, uint64_t number)
 {
+	const struct mon_candidate *candidate = mon_process_candidate_at(process, number);
 	const struct mon_phase *phase = mon_process_phase_at(process, candidate->phase);
 	unsigned style = mon_outcome_style(candidate->outcome);
 	enum mon_units units = table->view->units;
@@ -179,52 +137,39 @@ static void draw_row(const struct mon_table *table, const struct mon_process *pr
 		       left_text(left.modules, false, units, text, sizeof(text)));
 }
 
-static void set_about(struct mon_view *view, const struct mon_process *process)
+static void tell(const struct mon_process *process, uint64_t number, char *buffer, size_t size)
 {
-	const struct mon_candidate *candidate = mon_candidates_selected(process, view);
-	if (!candidate)
-		view->about[0] = '\0';
-	else if (candidate->is_shared)
-		snprintf(view->about, sizeof(view->about),
-			 "Others were open meanwhile: what this one left cannot be told");
+	const struct mon_candidate *candidate = mon_process_candidate_at(process, number);
+	if (candidate->is_shared)
+		snprintf(buffer, size, "Others were open meanwhile: what this one left cannot be told");
 	else
-		snprintf(view->about, sizeof(view->about),
-			 "What it left behind%s, less what was given back right after; Enter goes there",
+		snprintf(buffer, size, "What it left behind%s, less what was given back right after; Enter goes there",
 			 candidate->outcome == TELE_OUTCOME_OPEN ? " so far" : "");
 }
+
+static uint64_t at_ns(const struct mon_process *process, uint64_t number)
+{
+	const struct mon_candidate *candidate = mon_process_candidate_at(process, number);
+	return candidate->end_at_ns != TELE_UNKNOWN ? candidate->end_at_ns : candidate->begin_at_ns;
+}
+
+const struct mon_roll mon_candidates_roll = {
+	.screen = MON_SCREEN_CANDIDATES,
+	.columns = columns,
+	.n_columns = COLUMN_COUNT,
+	.empty = "No candidate was seen: a search tells of them by rollcall_candidate_begin.",
+	.n_known = MON_CANDIDATES_MAX,
+	.count = count,
+	.has_text = has_text,
+	.set_key = set_key,
+	.draw_row = draw_row,
+	.tell = tell,
+	.at_ns = at_ns,
+};
 
 void mon_candidates_draw(struct mon_grid *grid, const struct mon_model *model, const struct mon_process *process,
 			 struct mon_view *view, int y, int height)
 {
-	struct mon_table_row rows[MON_CANDIDATES_MAX];
-	struct mon_table_column here[COLUMN_COUNT];
-	uint32_t n_rows = order(process, view, rows);
 	(void)model;
-	view->about[0] = '\0';
-	if (process->n_candidates == 0) {
-		mon_draw_text(grid, 2, y + 1, grid->width - 4, MON_DIM,
-			      "No candidate was seen: a search tells of them by rollcall_candidate_begin.");
-		return;
-	}
-	memcpy(here, columns, sizeof(here));
-	if (view->units == MON_UNITS_PLAIN)
-		here[BYTES].width = mon_bytes_columns(view->units) + 1;
-	struct mon_table table = {.grid = grid,
-				  .view = view,
-				  .x = 1,
-				  .y = y,
-				  .width = grid->width - 2,
-				  .height = mon_has_about(view, height) ? height - 1 : height,
-				  .columns = here,
-				  .n_columns = COLUMN_COUNT,
-				  .n_rows = n_rows};
-	mon_table_follow(view, rows, n_rows, process->n_candidates > MON_CANDIDATES_MAX
-						     ? process->n_candidates - MON_CANDIDATES_MAX
-						     : 0);
-	mon_table_start(&table);
-	for (uint32_t row = table.first; row < table.end; row++)
-		draw_row(&table, process, row, candidate_of(process, rows[row].index));
-	mon_table_finish(&table);
-	set_about(view, process);
-	mon_about_draw(grid, view, y, height);
+	mon_roll_draw(&mon_candidates_roll, grid, process, view, y, height);
 }

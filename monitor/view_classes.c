@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "format.h"
-#include "view_table.h"
+#include "view_roll.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -18,12 +18,15 @@
 enum column { SLOT, LIVE, FREE, SPANS, LIVE_BYTES, ROUNDING, RETURNED, SHARE, BAR, COLUMN_COUNT };
 
 static const struct mon_table_column columns[COLUMN_COUNT] = {
-	[SLOT] = {"SLOT", 7, false, 9},		[LIVE] = {"LIVE", 7, false, 8},
-	[FREE] = {"FREE", 7, false, 5},		[SPANS] = {"SPANS", 5, false, 3},
-	[LIVE_BYTES] = {"IN USE", 7, false, 7}, [ROUNDING] = {"ROUND", 7, false, 1},
-	[RETURNED] = {"RETURNED", 8, false, 2}, [SHARE] = {"USED", 6, false, 6},
-	[BAR] = {"OF ITS SLOTS", 0, true, 4},
+	[SLOT] = {"SLOT", 7, false, 9, false},		[LIVE] = {"LIVE", 7, false, 8, false},
+	[FREE] = {"FREE", 7, false, 5, false},		[SPANS] = {"SPANS", 5, false, 3, false},
+	[LIVE_BYTES] = {"IN USE", 7, false, 7, true}, [ROUNDING] = {"ROUND", 7, false, 1, true},
+	[RETURNED] = {"RETURNED", 8, false, 2, true}, [SHARE] = {"USED", 6, false, 6, false},
+	[BAR] = {"OF ITS SLOTS", 0, true, 4, false},
 };
+
+const struct mon_roll mon_classes_roll = {
+	.screen = MON_SCREEN_CLASSES, .columns = columns, .n_columns = COLUMN_COUNT};
 
 struct size_class {
 	uint64_t slot_bytes, live, free, spans, rounding_bytes, returned_bytes, live_bytes;
@@ -127,7 +130,6 @@ void mon_classes_draw(struct mon_grid *grid, const struct mon_model *model, cons
 	uint32_t instances[CLASSES_MAX];
 	struct size_class classes[CLASSES_MAX];
 	struct mon_table_row rows[CLASSES_MAX];
-	struct mon_table_column here[COLUMN_COUNT];
 	uint32_t n_found = mon_process_instances(process, TELE_SECTION_CLASS, instances, CLASSES_MAX), n_rows = 0;
 	(void)model;
 	view->about[0] = '\0';
@@ -145,10 +147,6 @@ void mon_classes_draw(struct mon_grid *grid, const struct mon_model *model, cons
 		return;
 	}
 	mon_table_sort(rows, n_rows, view->lens.is_inverted[MON_SCREEN_CLASSES]);
-	memcpy(here, columns, sizeof(here));
-	for (int i = 0; i < COLUMN_COUNT && view->units == MON_UNITS_PLAIN; i++)
-		if (i == LIVE_BYTES || i == ROUNDING || i == RETURNED)
-			here[i].width = mon_bytes_columns(view->units);
 	draw_title(grid, view, process, y);
 	int shown = mon_has_about(view, height) ? height - 1 : height;
 	struct mon_table table = {.grid = grid,
@@ -157,7 +155,7 @@ void mon_classes_draw(struct mon_grid *grid, const struct mon_model *model, cons
 				  .y = y + 1,
 				  .width = grid->width - 2,
 				  .height = shown - 1,
-				  .columns = here,
+				  .columns = columns,
 				  .n_columns = COLUMN_COUNT,
 				  .n_rows = n_rows};
 	mon_table_follow(view, rows, n_rows, 0);

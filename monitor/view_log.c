@@ -5,12 +5,12 @@
 // children, memory that was refused. Each line with its time and how many
 // candidates were attempted by then.
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "format.h"
-#include "view_log.h"
-#include "view_table.h"
+#include "view_roll.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -19,10 +19,10 @@
 enum column { TIME, CANDIDATE, WHAT, TEXT, COLUMN_COUNT };
 
 static const struct mon_table_column columns[COLUMN_COUNT] = {
-	[TIME] = {"TIME", 8, false, 9},
-	[CANDIDATE] = {"CAND", 6, false, 3},
-	[WHAT] = {"WHAT", 15, true, 5},
-	[TEXT] = {"", 0, true, 9},
+	[TIME] = {"TIME", 8, false, 9, false},
+	[CANDIDATE] = {"CAND", 6, false, 3, false},
+	[WHAT] = {"WHAT", 15, true, 5, false},
+	[TEXT] = {"", 0, true, 9, false},
 };
 
 const char *mon_log_text(const struct mon_process *process, const struct mon_log_entry *entry, char *buffer,
@@ -122,39 +122,40 @@ void mon_draw_log(struct mon_pen *pen)
 
 // ---- The view -------------------------------------------------------------------
 
-static bool is_shown(const struct mon_process *process, const struct mon_log_entry *entry, const char *filter)
+static uint64_t count(const struct mon_process *process)
 {
+	return process->n_log;
+}
+
+static bool has_text(const struct mon_process *process, uint64_t number, const char *text)
+{
+	const struct mon_log_entry *entry = entry_at(process, number);
+	char line[320];
+	return strstr(tele_event_name(entry->type), text) ||
+	       strstr(mon_log_text(process, entry, line, sizeof(line)), text);
+}
+
+static void set_key(const struct mon_process *process, uint64_t number, int column, struct mon_table_row *row)
+{
+	const struct mon_log_entry *entry = entry_at(process, number);
+	if (column == WHAT)
+		row->text = tele_event_name(entry->type);
+	else if (column == CANDIDATE)
+		row->number = entry->candidate == TELE_UNKNOWN ? NAN : (double)entry->candidate;
+	else // a line of many has the time of the last
+		row->number = (double)entry->at_ns;
+}
+
+static void draw_row(const struct mon_table *table, const struct mon_process *process, uint32_t row, uint64_t number)
+{
+	const struct mon_log_entry *entry = entry_at(process, number);
 	char text[320];
-	return !filter[0] || strstr(tele_event_name(entry->type), filter) ||
-	       strstr(mon_log_text(process, entry, text, sizeof(text)), filter);
-}
-
-// Rows, newest first; `index` counts from the oldest line that is known.
-static uint32_t order(const struct mon_process *process, const struct mon_view *view,
-		      struct mon_table_row rows[MON_LOG_MAX])
-{
-	uint64_t n = process->n_log, oldest = n > MON_LOG_MAX ? n - MON_LOG_MAX : 0;
-	uint32_t n_rows = 0;
-	for (uint64_t i = oldest; i < n; i++) {
-		const struct mon_log_entry *entry = entry_at(process, i);
-		if (!is_shown(process, entry, view->filters[MON_SCREEN_LOG]))
-			continue;
-		// A line of many has the time of the last.
-		rows[n_rows] = (struct mon_table_row){.number = (double)entry->at_ns, .index = (uint32_t)(i - oldest)};
-		if (view->lens.sort[MON_SCREEN_LOG] == WHAT)
-			rows[n_rows].text = tele_event_name(entry->type);
-		n_rows++;
-	}
-	mon_table_sort(rows, n_rows, view->lens.is_inverted[MON_SCREEN_LOG]);
-	return n_rows;
-}
-
-const struct mon_log_entry *mon_log_selected(const struct mon_process *process, const struct mon_view *view)
-{
-	struct mon_table_row rows[MON_LOG_MAX];
-	uint32_t n_rows = order(process, view, rows), at = (uint32_t)view->lens.at[MON_SCREEN_LOG];
-	uint64_t n = process->n_log, oldest = n > MON_LOG_MAX ? n - MON_LOG_MAX : 0;
-	return at < n_rows ? entry_at(process, oldest + rows[at].index) : NULL;
+	unsigned style = mon_log_style(entry);
+	mon_table_cell(table, row, TIME, MON_DIM, clock_text(process, entry->at_ns, text, sizeof(text)));
+	if (entry->candidate != TELE_UNKNOWN)
+		mon_table_cell(table, row, CANDIDATE, MON_DIM, mon_format_count(entry->candidate, text, sizeof(text)));
+	mon_table_cell(table, row, WHAT, style, tele_event_name(entry->type));
+	mon_table_cell(table, row, TEXT, style, mon_log_text(process, entry, text, sizeof(text)));
 }
 
 static const char *about(uint32_t type)
@@ -179,43 +180,33 @@ static const char *about(uint32_t type)
 	}
 }
 
+static void tell(const struct mon_process *process, uint64_t number, char *buffer, size_t size)
+{
+	snprintf(buffer, size, "%s; Enter goes there", about(entry_at(process, number)->type));
+}
+
+static uint64_t at_ns(const struct mon_process *process, uint64_t number)
+{
+	return entry_at(process, number)->at_ns;
+}
+
+const struct mon_roll mon_log_roll = {
+	.screen = MON_SCREEN_LOG,
+	.columns = columns,
+	.n_columns = COLUMN_COUNT,
+	.empty = "Nothing has happened yet.",
+	.n_known = MON_LOG_MAX,
+	.count = count,
+	.has_text = has_text,
+	.set_key = set_key,
+	.draw_row = draw_row,
+	.tell = tell,
+	.at_ns = at_ns,
+};
+
 void mon_log_draw(struct mon_grid *grid, const struct mon_model *model, const struct mon_process *process,
 		  struct mon_view *view, int y, int height)
 {
-	struct mon_table_row rows[MON_LOG_MAX];
-	uint32_t n_rows = order(process, view, rows);
-	uint64_t oldest = process->n_log > MON_LOG_MAX ? process->n_log - MON_LOG_MAX : 0;
 	(void)model;
-	view->about[0] = '\0';
-	if (n_rows == 0) {
-		mon_draw_text(grid, 2, y + 1, grid->width - 4, MON_DIM,
-			      process->n_log ? "Nothing in the log has this text." : "Nothing has happened yet.");
-		return;
-	}
-	struct mon_table table = {.grid = grid,
-				  .view = view,
-				  .x = 1,
-				  .y = y,
-				  .width = grid->width - 2,
-				  .height = mon_has_about(view, height) ? height - 1 : height,
-				  .columns = columns,
-				  .n_columns = COLUMN_COUNT,
-				  .n_rows = n_rows};
-	mon_table_follow(view, rows, n_rows, oldest);
-	mon_table_start(&table);
-	for (uint32_t row = table.first; row < table.end; row++) {
-		const struct mon_log_entry *entry = entry_at(process, oldest + rows[row].index);
-		char number[MON_NUMBER_BYTES], text[320];
-		unsigned style = mon_log_style(entry);
-		mon_table_cell(&table, row, TIME, MON_DIM, clock_text(process, entry->at_ns, number, sizeof(number)));
-		if (entry->candidate != TELE_UNKNOWN)
-			mon_table_cell(&table, row, CANDIDATE, MON_DIM,
-				       mon_format_count(entry->candidate, number, sizeof(number)));
-		mon_table_cell(&table, row, WHAT, style, tele_event_name(entry->type));
-		mon_table_cell(&table, row, TEXT, style, mon_log_text(process, entry, text, sizeof(text)));
-	}
-	mon_table_finish(&table);
-	const struct mon_log_entry *selected = mon_log_selected(process, view);
-	snprintf(view->about, sizeof(view->about), "%s; Enter goes there", about(selected ? selected->type : 0));
-	mon_about_draw(grid, view, y, height);
+	mon_roll_draw(&mon_log_roll, grid, process, view, y, height);
 }

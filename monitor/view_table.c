@@ -10,13 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format.h"
+
 #include "../libtelemetry/banned.h"
 
 #define FLEXIBLE_MIN 16
 
-static int width_of(const struct mon_table_column *column)
+static int width_of(const struct mon_table *table, const struct mon_table_column *column)
 {
-	return column->width ? column->width : FLEXIBLE_MIN;
+	int wider = mon_bytes_columns(table->view->units) - mon_bytes_columns(MON_UNITS_IEC);
+	return (column->width ? column->width : FLEXIBLE_MIN) + (column->is_bytes ? wider : 0);
 }
 
 // Leaves columns out until the rest fits; the flexible one takes what is left.
@@ -30,7 +33,7 @@ static void place_columns(struct mon_table *table)
 		for (int i = 0; i < table->n_columns; i++) {
 			if (is_out[i])
 				continue;
-			used += width_of(&table->columns[i]) + 1;
+			used += width_of(table, &table->columns[i]) + 1;
 			if (least < 0 || table->columns[i].importance < table->columns[least].importance)
 				least = i;
 		}
@@ -41,7 +44,7 @@ static void place_columns(struct mon_table *table)
 	int x = table->x;
 	for (int i = 0; i < table->n_columns; i++) {
 		table->at[i] = is_out[i] ? -1 : x;
-		table->widths[i] = width_of(&table->columns[i]);
+		table->widths[i] = width_of(table, &table->columns[i]);
 		if (is_out[i])
 			continue;
 		if (table->columns[i].width == 0)
@@ -80,7 +83,7 @@ void mon_table_start(struct mon_table *table)
 	for (int i = 0; i < table->n_columns; i++) {
 		bool is_sorted = table->view->lens.sort[screen] == i;
 		draw_cell(table, table->y, i, is_sorted ? MON_ACCENT : MON_TITLE, table->columns[i].title);
-		if (table->at[i] >= 0)
+		if (table->at[i] >= 0 && table->columns[i].title[0])
 			mon_view_add_hit(table->view, table->at[i], table->y, table->widths[i], 1, MON_HIT_COLUMN,
 					 (uint64_t)i);
 	}

@@ -17,6 +17,7 @@ struct mon_table_column {
 	int width;	// 0: what is left, at least 16
 	bool is_left;	// text; else numbers, at the right end
 	int importance; // columns of the least go first where the screen is narrow
+	bool is_bytes;	// wider in plain bytes
 };
 
 struct mon_table {

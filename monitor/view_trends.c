@@ -23,8 +23,8 @@
 enum column { MARK, NAME, SPARK, LAST, SLOPE, COLUMN_COUNT };
 
 static const struct mon_table_column columns[COLUMN_COUNT] = {
-	[MARK] = {"", 1, true, 9},	[NAME] = {"CLASS", 0, true, 9},	  [SPARK] = {"", 8, true, 3},
-	[LAST] = {"NOW", 7, false, 6},	[SLOPE] = {"", 13, true, 5},
+	[MARK] = {"", 1, true, 9, false},	[NAME] = {"CLASS", 0, true, 9, false},	  [SPARK] = {"", 8, true, 3, false},
+	[LAST] = {"NOW", 7, false, 6, true},	[SLOPE] = {"", 13, true, 5, false},
 };
 
 // Classes in the order of their verdicts; those that never were anything but 0

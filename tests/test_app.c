@@ -469,6 +469,35 @@ static void a_next_match_without_a_search_says_how_to_search_in_any_list(void **
 	assert_string_equal(app.view.note, "nothing to find again: / finds");
 }
 
+// Candidates and log are searched, filtered and sorted by the same keys.
+static void a_log_is_searched_and_sorted_as_any_list(void **state)
+{
+	static const char *const names[] = {"one", "two", "three"};
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++)
+		fixture_event(&app.model, fixtures[0], TELE_EVENT_PHASE, (20 + i) * FIXTURE_S, i, 0, names[i]);
+	fixture_row(&app.model, fixtures[0], 30 * FIXTURE_S);
+	mon_app_settle(&app);
+	app.view.opened = id_of(0);
+	app.view.screen = MON_SCREEN_LOG;
+	press(MON_KEY_FIND);
+	type("two");
+	press(MON_KEY_OPEN);
+	assert_int_equal(app.view.lens.at[MON_SCREEN_LOG], 1);
+	press(MON_KEY_FIND);
+	type("four");
+	press(MON_KEY_OPEN);
+	assert_string_equal(app.view.note, "not found");
+	press(MON_KEY_SORT);
+	press(MON_KEY_SORT);
+	assert_int_equal(app.view.lens.sort[MON_SCREEN_LOG], 2);
+	press(MON_KEY_SORT); // the last has no title
+	assert_int_equal(app.view.lens.sort[MON_SCREEN_LOG], 0);
+	press(MON_KEY_SORT_BACK);
+	assert_int_equal(app.view.lens.sort[MON_SCREEN_LOG], 2);
+	draw();
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -495,6 +524,7 @@ int main(void)
 		TEST(views_go_round_and_their_numbers_go_there),
 		TEST(every_key_is_taken_or_answered_everywhere),
 		TEST(a_refusal_names_the_key_that_was_pressed),
+		TEST(a_log_is_searched_and_sorted_as_any_list),
 		TEST(keys_of_a_replay_say_that_they_have_no_meaning_live),
 	};
 	setlocale(LC_CTYPE, "C.UTF-8");
