@@ -5,39 +5,7 @@ are stored as they are, and whatever a later version might bring."""
 
 import struct
 
-NONE = 2**32 - 1
-UNKNOWN = 2**64 - 1
-
-
-def crc_table():
-    table = []
-    for i in range(256):
-        for _ in range(8):
-            i = i >> 1 ^ (0x82f63b78 if i & 1 else 0)
-        table.append(i)
-    return table
-
-
-CRC_TABLE = crc_table()
-
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 0xff]
-    return crc ^ 0xffffffff
-
-
-def varint(value):
-    for n in range(1, 9):
-        if value < 1 << 7 * n:
-            return (value << n | 1 << (n - 1)).to_bytes(n, "little")
-    return b"\0" + value.to_bytes(8, "little")
-
-
-def zigzag(difference):
-    difference &= 2**64 - 1
-    return (difference << 1 ^ (2**64 - 1 if difference >> 63 else 0)) & (2**64 - 1)
+from tests.blackbox.wire import BYTE_ORDER, NO_INSTANCE, SEGMENT_MAGIC, TRACE_MAGIC, UNKNOWN, crc32c, varint, zigzag
 
 
 def pad(data):
@@ -55,7 +23,7 @@ def section(number, name, scope=0):
     return schema_record(1, struct.pack("<HBBB3x", number, scope, len(text), 0) + text + b"\0\0")
 
 
-def field(section_number, name, instance=NONE, unit=0, kind=0, predictor=0, shift=0, label="", help_text="", age=0):
+def field(section_number, name, instance=NO_INSTANCE, unit=0, kind=0, predictor=0, shift=0, label="", help_text="", age=0):
     texts = [t.encode() for t in (name, label, help_text)]
     body = struct.pack("<IIIHH", instance, age, 0, section_number, 9)
     body += bytes([kind, unit, 0, 0, 0, predictor, shift, len(texts[0]), len(texts[1]), len(texts[2])]) + bytes(6)
@@ -71,14 +39,14 @@ def block(kind, instance_id, payload, **header):
 
 
 def header_page(major=1, minor=1, size=4096, incompatible=0, compatible=0):
-    page = struct.pack("<8sQHHIQQQQ", b"RCALLTR1", 0x0102030405060708, major, minor, size, incompatible, compatible, 0, 0)
+    page = struct.pack("<8sQHHIQQQQ", TRACE_MAGIC, BYTE_ORDER, major, minor, size, incompatible, compatible, 0, 0)
     page += bytes(504 - len(page))
     return page + struct.pack("<Q", crc32c(page)) + bytes(size - 512)
 
 
 def stream(instance_id, schema, label, pid=4711, minor=0, compatible=0):
     words = bytearray(512)
-    struct.pack_into("<8sQHHI", words, 0, b"RCALLSG1", 0x0102030405060708, 1, minor, 64)
+    struct.pack_into("<8sQHHI", words, 0, SEGMENT_MAGIC, BYTE_ORDER, 1, minor, 64)
     struct.pack_into("<Q", words, 32, compatible)
     struct.pack_into("<Q", words, 56, instance_id)
     struct.pack_into("<QQ", words, 88, pid, 77)

@@ -9,41 +9,9 @@ import struct
 import unittest
 
 from tests.blackbox.support import Case, Script, needs_preload
+from tests.blackbox.wire import BYTE_ORDER, MASK, NO_INSTANCE, SEGMENT_MAGIC, UNKNOWN, crc32c, read_varint, unzigzag
 
-UNKNOWN = 2**64 - 1
-MASK = 2**64 - 1
 DELTA, DOD, OFFSET, DERIVED = range(4)
-
-
-def crc_table():
-    table = []
-    for i in range(256):
-        for _ in range(8):
-            i = i >> 1 ^ (0x82f63b78 if i & 1 else 0)
-        table.append(i)
-    return table
-
-
-CRC_TABLE = crc_table()
-
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 0xff]
-    return crc ^ 0xffffffff
-
-
-def varint(data, at):
-    first = data[at]
-    if first == 0:
-        return struct.unpack_from("<Q", data, at + 1)[0], at + 9
-    length = (first & -first).bit_length()
-    return int.from_bytes(data[at:at + length], "little") >> length, at + length
-
-
-def unzigzag(code):
-    return (code >> 1 ^ -(code & 1)) & MASK
 
 
 class Segment:
@@ -54,7 +22,7 @@ class Segment:
         with open(path, "rb") as file:
             self.data = file.read()
         header = struct.unpack_from("<64Q", self.data)
-        assert self.data[:8] == b"RCALLSG1" and header[1] == 0x0102030405060708
+        assert self.data[:8] == SEGMENT_MAGIC and header[1] == BYTE_ORDER
         assert header[2] & 0xffff == 1 and header[2] >> 32 == 64 and header[3] == 0
         assert header[63] == crc32c(self.data[:504])
         assert header[5] <= len(self.data)
@@ -109,7 +77,7 @@ class Segment:
 
     def name(self, field):
         section = self.sections[field["section"]]
-        where = "" if field["instance"] == 2**32 - 1 else "[%d]" % field["instance"]
+        where = "" if field["instance"] == NO_INSTANCE else "[%d]" % field["instance"]
         return "%s%s.%s" % (section, where, field["name"])
 
     def latest(self):
@@ -139,15 +107,15 @@ class Segment:
             elif kind == 2:
                 numbers = []
                 for _ in range(5):
-                    number, at = varint(frames, at)
+                    number, at = read_varint(frames, at)
                     numbers.append(number)
                 records.append((seq, {"type": numbers[0], "at_ns": numbers[1] << 10, "subject": numbers[2],
                                       "value": numbers[3], "text": strings.get(numbers[4])}))
                 seq += 1
             else:
                 assert kind == 3
-                string_id, at = varint(frames, at)
-                length, at = varint(frames, at)
+                string_id, at = read_varint(frames, at)
+                length, at = read_varint(frames, at)
                 strings[string_id] = frames[at:at + length].decode()
                 at += length
         self.strings = strings
@@ -168,7 +136,7 @@ class Segment:
             field = self.fields[position]
             predicted = self.predict(row, position, field)
             if position in coded:
-                code, at = varint(frames, at)
+                code, at = read_varint(frames, at)
                 if code == 0 and self.last[position] != UNKNOWN:
                     row[position] = UNKNOWN
                 else:

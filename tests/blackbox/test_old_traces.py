@@ -10,6 +10,7 @@ import unittest
 
 from tests.blackbox import forge
 from tests.blackbox.support import REPOSITORY, Case
+from tests.blackbox.wire import UNKNOWN
 
 OLD = sorted(glob.glob(os.path.join(REPOSITORY, "tests", "traces", "old", "*.rct")))
 MS = 1024 * 1000
@@ -129,7 +130,7 @@ class Forged(Case):
         schema = self.schema()
         times = [FIRST + k * MS for k in range(60)] + [FIRST + (3600000 + k) * MS for k in range(60)]
         parts = [forge.header_page(), forge.stream(1, schema, "sleeps")]
-        parts += [forge.row(1, k, [at, 10000 + (k % 2), forge.UNKNOWN, forge.UNKNOWN], [10, 0, 0, 0], len(schema)) for k, at in enumerate(times)]
+        parts += [forge.row(1, k, [at, 10000 + (k % 2), UNKNOWN, UNKNOWN], [10, 0, 0, 0], len(schema)) for k, at in enumerate(times)]
         trace = self.write(*parts)
         process, = self.report(trace)
         shapes = {(v["class"], v["axis"]): v["shape"] for v in process["verdicts"]}
