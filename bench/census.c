@@ -9,32 +9,13 @@
 #include "../libtelemetry/rollcall.h"
 
 #include "../census/census.h"
+#include "measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define ROUNDS 31
 #define CALLS 20000
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-	qsort(values, ROUNDS, sizeof(*values), compare);
-	return values[ROUNDS / 2];
-}
 
 // Pools that come and go among many that stay.
 static void record_and_forget(uint64_t n_staying)
@@ -59,7 +40,7 @@ static void record_and_forget(uint64_t n_staying)
 		forget_ns[round] = (double)(forgotten - regrown) / (double)n;
 	}
 	printf("census among %7llu pools: record %6.1f, regrow %6.1f, forget %6.1f ns%s\n",
-	       (unsigned long long)n_staying, median(record_ns), median(regrow_ns), median(forget_ns),
+	       (unsigned long long)n_staying, median(record_ns, ROUNDS), median(regrow_ns, ROUNDS), median(forget_ns, ROUNDS),
 	       n_staying <= 10000 ? "  (at most 40)" : "");
 	for (uint64_t pool = 0; pool < n_staying; pool++)
 		rollcall_forget_pool(0, (UINT64_C(1) << 40) + pool * 512);
@@ -77,7 +58,7 @@ static void grow_and_shrink(void)
 			rollcall_forget_pool(0, 0x7f0000000000 + pool * 512);
 		both_ns[round] = (double)(now_ns() - started) / 200000;
 	}
-	printf("census record or forget, 0 to 100,000 pools and back  %6.1f ns\n", median(both_ns));
+	printf("census record or forget, 0 to 100,000 pools and back  %6.1f ns\n", median(both_ns, ROUNDS));
 }
 
 // The same few pools again and again: what stays in the cache. Not inlined, for
@@ -93,7 +74,7 @@ static __attribute__((noinline)) void record_and_forget_one(void)
 		}
 		both_ns[round] = (double)(now_ns() - started) / CALLS / 2;
 	}
-	printf("census record or forget, in cache  %6.1f ns  (at most 40)\n", median(both_ns));
+	printf("census record or forget, in cache  %6.1f ns  (at most 40)\n", median(both_ns, ROUNDS));
 }
 
 static void read_all(void)
@@ -106,7 +87,7 @@ static void read_all(void)
 			rollcall_census_snapshot(-1, &census, sizeof(census));
 		snapshot_ns[round] = (double)(now_ns() - started) / (CALLS / 10);
 	}
-	printf("census snapshot, 1 device  %6.1f ns\n", median(snapshot_ns));
+	printf("census snapshot, 1 device  %6.1f ns\n", median(snapshot_ns, ROUNDS));
 }
 
 static void boundaries(void)
@@ -119,7 +100,7 @@ static void boundaries(void)
 			rollcall_candidate_end(rollcall_candidate_begin("candidate"), ROLLCALL_DECLINED);
 		both_ns[round] = (double)(now_ns() - started) / 40;
 	}
-	printf("census candidate boundary  %6.1f ns  (%s)\n", median(both_ns),
+	printf("census candidate boundary  %6.1f ns  (%s)\n", median(both_ns, ROUNDS),
 	       rollcall_segment_path() ? "published" : "not published");
 }
 

@@ -6,6 +6,7 @@
 // wake-up jitter of a real timer, at 20, 100 and 1000 rows a second.
 
 #include "bench/made_up.h"
+#include "bench/measure.h"
 #include "bench/recorded.h"
 #include "libtelemetry/block.h"
 #include "libtelemetry/codec.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define CHUNK_ROWS 64
 
@@ -24,13 +24,6 @@ struct series {
 	size_t n_rows;
 	uint64_t *rows;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void print_line(const char *name, const char *what, size_t n_rows, uint32_t n_fields,
 		       size_t n_bytes, uint64_t encode_ns, uint64_t decode_ns)

@@ -6,32 +6,20 @@
 // medians is the wrapper's. For instruction counts run the child alone under
 // `valgrind --tool=callgrind`: bench/cuda child alloc, with LD_PRELOAD set.
 
+#include "bench/measure.h"
+
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ROUNDS 9
 #define CALLS 100000
 
 static char folder[4096]; // of the build
-
-static double now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
 
 // ---- The child ------------------------------------------------------------------
 
@@ -100,10 +88,10 @@ static int child(const char *what)
 	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
 		if (strcmp(works[i].name, what) != 0)
 			continue;
-		double started = now_ns();
+		uint64_t started = now_ns();
 		for (unsigned n = 0; n < CALLS; n++)
 			works[i].work();
-		printf("%.2f\n", (now_ns() - started) / CALLS / works[i].n_calls);
+		printf("%.2f\n", (double)(now_ns() - started) / CALLS / works[i].n_calls);
 	}
 	return 0;
 }
@@ -140,11 +128,8 @@ static void measure(const char *what, double goal_ns)
 		plain_ns[round] = run(what, 0);
 		counted_ns[round] = run(what, 1);
 	}
-	qsort(plain_ns, ROUNDS, sizeof(double), compare);
-	qsort(counted_ns, ROUNDS, sizeof(double), compare);
-	double cost_ns = counted_ns[ROUNDS / 2] - plain_ns[ROUNDS / 2];
-	printf("%-28s %7.1f ns without, %7.1f ns with: %6.1f ns a call", what, plain_ns[ROUNDS / 2],
-	       counted_ns[ROUNDS / 2], cost_ns);
+	double without_ns = median(plain_ns, ROUNDS), with_ns = median(counted_ns, ROUNDS), cost_ns = with_ns - without_ns;
+	printf("%-28s %7.1f ns without, %7.1f ns with: %6.1f ns a call", what, without_ns, with_ns, cost_ns);
 	if (goal_ns > 0)
 		printf("  (at most %.0f)\n", goal_ns);
 	else

@@ -5,6 +5,7 @@
 // it, sealing 256 of it, the history of a MiB, and reading that. bench/curves.
 
 #include "bench/made_up.h"
+#include "bench/measure.h"
 #include "libtelemetry/attach.h"
 #include "libtelemetry/publish/process.h"
 #include "libtelemetry/publish/ring.h"
@@ -13,17 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ROWS_MAX 400000
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void fail(const char *what)
 {

@@ -6,6 +6,7 @@
 //   bench/day make FILE HOURS HZ     makes one, for other uses
 
 #include "bench/made_up.h"
+#include "bench/measure.h"
 #include "libtelemetry/block.h"
 #include "libtelemetry/rollcall.h"
 #include "libtelemetry/schema.h"
@@ -15,17 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CANDIDATE_S 20 // a candidate begins so often, and ends half-way
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void check(int result, const struct tele_error *error)
 {
@@ -240,8 +233,7 @@ int main(int argc, char **argv)
 		make(argv[2], strtod(argv[3], NULL), (unsigned)strtoul(argv[4], NULL, 10));
 		return 0;
 	}
-	const char *folder = getenv("TMPDIR");
-	snprintf(path, sizeof(path), "%s/rollcall-bench-%ld.rct", folder ? folder : "/tmp", (long)getpid());
+	temporary_path(path, sizeof(path));
 	make(path, 24, 10);
 	measure_open(path, "a day at 10 Hz", "goal: milliseconds");
 	measure_seek(path, "a day at 10 Hz");

@@ -7,6 +7,7 @@
 // what the formats add to it has none.
 
 #include "bench/made_up.h"
+#include "bench/measure.h"
 #include "libtelemetry/schema.h"
 #include "libtelemetry/trace.h"
 #include "recorder/export.h"
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ROWS = 60000, RATE_HZ = 1000 };
@@ -26,13 +26,6 @@ static const char *const formats[] = {
 	REC_EXPORT_FORMAT_MAP(X)
 #undef X
 };
-
-static double now_s(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void must(bool is_good, const char *what)
 {
@@ -102,18 +95,18 @@ static void measure_reading(const char *path)
 	struct tele_record record;
 	struct tele_trace_info info;
 	uint64_t n_samples = 0, n_rows = 0;
-	double start = now_s();
+	uint64_t start = now_ns();
 	must(tele_trace_open_once(path, &source, NULL) == 0, "cannot open the trace");
-	double opened = now_s();
+	uint64_t opened = now_ns();
 	while (tele_source_next(source, &record, NULL) > 0) {
 		n_rows += record.kind == TELE_RECORD_ROW;
 		n_samples += record.kind == TELE_RECORD_ROW ? record.n_fields : 0;
 	}
-	double end = now_s();
+	double seconds = (double)(now_ns() - opened) / 1e9;
 	tele_trace_get_info(source, &info);
 	tele_source_close(source);
 	printf("%-12s opened in %.2f ms; %9.0f rows/s %8.1f M samples/s          goal 500 M samples/s\n", "read once",
-	       (opened - start) * 1e3, (double)n_rows / (end - opened), (double)n_samples / (end - opened) / 1e6);
+	       (double)(opened - start) / 1e6, (double)n_rows / seconds, (double)n_samples / seconds / 1e6);
 }
 
 // In a process of its own, for its memory.
@@ -128,9 +121,9 @@ static void measure(const char *path, unsigned format)
 		struct tele_error error = {0};
 		const struct rec_export_options options = {
 			.input = path, .output = "/dev/null", .format = (enum rec_export_format)format};
-		double start = now_s();
+		uint64_t start = now_ns();
 		must(rec_export(&options, &result, &error) == 0, error.text);
-		double s = now_s() - start;
+		double s = (double)(now_ns() - start) / 1e9;
 		printf("%-12s %9.0f rows/s %8.1f MB/s written", formats[format], (double)result.n_rows / s,
 		       (double)result.written_bytes / s / 1e6);
 		fflush(stdout);
@@ -142,14 +135,11 @@ static void measure(const char *path, unsigned format)
 
 int main(int argc, char **argv)
 {
-	char path[] = "/tmp/bench_export.XXXXXX";
+	char path[256];
 	const char *trace = argc > 1 ? argv[1] : path;
-	if (argc < 2) {
-		int fd = mkstemp(path);
-		must(fd >= 0, "no temporary file");
-		close(fd);
+	temporary_path(path, sizeof(path));
+	if (argc < 2)
 		make_trace(path);
-	}
 	measure_reading(trace);
 	for (unsigned format = 0; format < sizeof(formats) / sizeof(formats[0]); format++)
 		measure(trace, format);

@@ -9,7 +9,8 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "measure.h"
 
 #include "../libtelemetry/trace.h"
 #include "../monitor/player.h"
@@ -17,13 +18,6 @@
 
 #define STEPS  400
 #define FRAMES 20
-
-static double now_s(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // The records of a trace again and again, with numbers and times that go on.
 struct again {
@@ -80,29 +74,29 @@ static void fail(const char *what)
 
 static void walk(struct mon_player *player)
 {
-	double worst_s = 0, began_s = now_s();
+	double worst_s = 0, began_s = worked_s();
 	for (int i = 0; i < STEPS; i++) {
-		double step_s = now_s();
+		double step_s = worked_s();
 		if (mon_player_step(player, MON_TARGET_ROW, true, NULL))
 			fail("no step back");
 		mon_model_settle(player->cursor.model);
-		step_s = now_s() - step_s;
+		step_s = worked_s() - step_s;
 		worst_s = step_s > worst_s ? step_s : worst_s;
 	}
 	printf("a step back, in the mean          %8.2f ms        goal 5 (worst %.1f ms)\n",
-	       (now_s() - began_s) * 1e3 / STEPS, worst_s * 1e3);
+	       (worked_s() - began_s) * 1e3 / STEPS, worst_s * 1e3);
 	worst_s = 0;
-	began_s = now_s();
+	began_s = worked_s();
 	for (uint64_t i = 0; i < 32; i++) {
-		double jump_s = now_s();
+		double jump_s = worked_s();
 		const struct mon_at at = {.offset_ns = player->transport.length_ns / 32 * (i * 13 % 32)};
 		if (mon_player_jump(player, &at, NULL))
 			fail("no jump");
-		jump_s = now_s() - jump_s;
+		jump_s = worked_s() - jump_s;
 		worst_s = jump_s > worst_s ? jump_s : worst_s;
 	}
 	printf("a jump, in the mean               %8.2f ms                 (worst %.1f ms)\n",
-	       (now_s() - began_s) * 1e3 / 32, worst_s * 1e3);
+	       (worked_s() - began_s) * 1e3 / 32, worst_s * 1e3);
 }
 
 // What a frame of each view costs, at the size of a large terminal.
@@ -113,7 +107,7 @@ static void draw(const struct mon_player *player)
 	mon_view_init(&view);
 	view.opened = player->cursor.model->processes[0]->identity.instance_id;
 	for (int screen = MON_SCREEN_PROCESS; screen < MON_SCREEN_COUNT; screen++) {
-		double began_s = now_s();
+		double began_s = worked_s();
 		view.screen = (enum mon_screen)screen;
 		for (int i = 0; i < FRAMES; i++) {
 			if (mon_grid_reset(&grid, 200, 60, false))
@@ -121,7 +115,7 @@ static void draw(const struct mon_player *player)
 			mon_view_draw(&grid, player->cursor.model, &view);
 		}
 		printf("a frame of %-12s           %8.2f ms\n", mon_screen_row((enum mon_screen)screen)->name,
-		       (now_s() - began_s) * 1e3 / FRAMES);
+		       (worked_s() - began_s) * 1e3 / FRAMES);
 	}
 	mon_grid_fini(&grid);
 }
@@ -136,10 +130,10 @@ int main(int argc, char **argv)
 	if (!again.row || tele_trace_open(argc > 1 ? argv[1] : "bench/recordings/tilesearch-20hz.rct", &again.trace, NULL))
 		fail("no recording");
 	mon_model_init(&model, MON_HISTORY_FULL);
-	double began_s = now_s();
+	double began_s = worked_s();
 	if (mon_player_open_live(&player, &again.source, &model, NULL))
 		fail("cannot be played");
-	double open_s = now_s() - began_s;
+	double open_s = worked_s() - began_s;
 	uint64_t n_records = mon_tape_records(player.past.tape);
 	printf("records                           %8llu\n", (unsigned long long)n_records);
 	printf("bytes a record on the tape        %8.1f\n", (double)mon_tape_bytes(player.past.tape) / (double)n_records);

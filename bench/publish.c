@@ -6,6 +6,7 @@
 // 1,000 Hz, for a count of instructions.
 
 #include "bench/made_up.h"
+#include "bench/measure.h"
 #include "libtelemetry/attach.h"
 #include "libtelemetry/publish/process.h"
 #include "libtelemetry/publish/ring.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FIELDS 64
@@ -31,26 +31,6 @@ struct segment {
 };
 
 static uint64_t rows[ROWS][TELE_ID_COUNT];
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double left = *(const double *)a;
-	double right = *(const double *)b;
-	return (left > right) - (left < right);
-}
-
-static double median(double *values)
-{
-	qsort(values, ROUNDS, sizeof(*values), compare);
-	return values[ROUNDS / 2];
-}
 
 static void make_rows(unsigned rate_hz)
 {
@@ -132,10 +112,10 @@ static void measure_publishing(unsigned rate_hz)
 		seal_us[i] = (double)sealing / 1e3 / (double)n_seals;
 		end(&segment);
 	}
-	printf("publish a row, %4u Hz            %8.1f ns        goal   100 ns%s\n", rate_hz, median(row_ns),
+	printf("publish a row, %4u Hz            %8.1f ns        goal   100 ns%s\n", rate_hz, median(row_ns, ROUNDS),
 	       rate_hz == 1000 ? "" : " (at 1000 Hz)");
-	printf("publish a row with sealing, %4u Hz %6.1f ns\n", rate_hz, median(all_ns));
-	printf("seal a chunk, %4u Hz             %8.1f us        goal    50 us\n", rate_hz, median(seal_us));
+	printf("publish a row with sealing, %4u Hz %6.1f ns\n", rate_hz, median(all_ns, ROUNDS));
+	printf("seal a chunk, %4u Hz             %8.1f us        goal    50 us\n", rate_hz, median(seal_us, ROUNDS));
 	printf("sealed, %4u Hz                   %8.2f bytes/row  %.3f bytes/sample, goal %.2f\n", rate_hz,
 	       (double)bytes / (ROWS - 512), (double)bytes / (ROWS - 512) / FIELDS,
 	       rate_hz == 1000 ? 0.20 : rate_hz == 100 ? 0.35 : 0.50);
@@ -185,10 +165,10 @@ static void measure_reading(void)
 		whole_ms[i] = (double)(now_ns() - begin) / 1e6;
 		tele_source_close(source);
 	}
-	printf("attach to the first row           %8.3f ms        goal  5 ms\n", median(first_ms));
-	printf("attach to the whole history       %8.1f ms        goal 50 ms   (%llu rows)\n", median(whole_ms),
+	printf("attach to the first row           %8.3f ms        goal  5 ms\n", median(first_ms, ROUNDS));
+	printf("attach to the whole history       %8.1f ms        goal 50 ms   (%llu rows)\n", median(whole_ms, ROUNDS),
 	       (unsigned long long)n_rows);
-	printf("read the latest row               %8.2f us        goal  5 us\n", median(latest_us));
+	printf("read the latest row               %8.2f us        goal  5 us\n", median(latest_us, ROUNDS));
 	end(&segment);
 }
 

@@ -5,6 +5,7 @@
 // screen, each refresh with a new row in every process, and how much memory it
 // takes; without the terminal itself. bench/screen.
 
+#include "bench/measure.h"
 #include "bench/segments.h"
 #include "monitor/feed.h"
 #include "monitor/view.h"
@@ -13,19 +14,6 @@
 
 #define ROUNDS	  9
 #define REFRESHES 30
-
-static int compare(const void *a, const void *b)
-{
-	double left = *(const double *)a;
-	double right = *(const double *)b;
-	return (left > right) - (left < right);
-}
-
-static double median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), compare);
-	return values[n / 2];
-}
 
 static void draw(struct mon_model *model, struct mon_view *view, struct mon_grid *grid)
 {
@@ -49,20 +37,20 @@ static void measure(unsigned n)
 	for (int round = 0; round < ROUNDS; round++) {
 		struct mon_live *live;
 		struct mon_model model;
-		uint64_t begin = segments_now_ns();
+		uint64_t begin = now_ns();
 		mon_feed_init(&model, MON_HISTORY_SHORT, &options);
 		if (mon_live_open(segments.directory, false, &live, NULL) ||
 		    mon_feed_live(live, &model, NULL, MON_FOLLOW_SEARCHES, NULL) < 0)
 			exit(1);
 		draw(&model, &view, &grid);
-		first_ms[round] = (double)(segments_now_ns() - begin) / 1e6;
+		first_ms[round] = (double)(now_ns() - begin) / 1e6;
 		n_found = model.n_processes;
 		for (int i = 0; i < REFRESHES && round == 0; i++) {
 			segments_publish(&segments);
-			begin = segments_now_ns();
+			begin = now_ns();
 			mon_feed_live(live, &model, NULL, MON_FOLLOW_SEARCHES, NULL);
 			draw(&model, &view, &grid);
-			refresh_us[i] = (double)(segments_now_ns() - begin) / 1e3;
+			refresh_us[i] = (double)(now_ns() - begin) / 1e3;
 		}
 		mon_model_fini(&model);
 		mon_live_close(live);

@@ -9,6 +9,7 @@
 #define BENCH_SEGMENTS_H
 
 #include "bench/made_up.h"
+#include "bench/measure.h"
 #include "libtelemetry/publish/process.h"
 #include "libtelemetry/publish/ring.h"
 #include "libtelemetry/schema.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct segments {
@@ -26,13 +26,6 @@ struct segments {
 	pid_t child;
 	int ask, answer; // one byte each way is one row in each segment
 };
-
-static inline uint64_t segments_now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 // A row before the first: what nobody measured is unknown.
 static inline void segments_first_row(uint64_t *row)
@@ -70,10 +63,10 @@ static inline void segments_hold(const char *directory, unsigned n, unsigned n_r
 		for (unsigned i = 0; i < n; i++) {
 			uint64_t last[TELE_ID_COUNT];
 			memcpy(last, rows[i], sizeof(last));
-			make_up_row(rows[i], segments_now_ns() & TELE_TIME_MASK, tick + 100, 10, last);
+			make_up_row(rows[i], now_ns() & TELE_TIME_MASK, tick + 100, 10, last);
 			rows[i][TELE_ID_host_rss_bytes] = (20u << 20) + tick % 50 * 4096;
 			tele_ring_commit(&rings[i], &(struct tele_commit){.row = rows[i]});
-			tele_ring_control(&rings[i], TELE_CONTROL_HEARTBEAT, segments_now_ns());
+			tele_ring_control(&rings[i], TELE_CONTROL_HEARTBEAT, now_ns());
 		}
 		if (tick + 1 >= n_rows && write(answer, "", 1) != 1)
 			break;

@@ -13,6 +13,7 @@
 // of doubles, in chunks of as many rows, with times written once for all fields
 // as differences of differences.
 
+#include "bench/measure.h"
 #include "bench/recorded.h"
 #include "libtelemetry/block.h"
 #include "libtelemetry/codec.h"
@@ -140,10 +141,10 @@ static size_t lz4_bytes(const struct rows *rows)
 
 static size_t csv_gzip_bytes(const struct rows *rows)
 {
-	char command[64], path[] = "/tmp/bench-size.XXXXXX";
-	int fd = mkstemp(path);
-	snprintf(command, sizeof(command), "gzip -6 -n > %s", path);
-	FILE *pipe = fd < 0 ? NULL : popen(command, "w");
+	char command[300], path[256];
+	temporary_path(path, sizeof(path));
+	snprintf(command, sizeof(command), "gzip -6 -n > '%s'", path);
+	FILE *pipe = popen(command, "w");
 	for (size_t r = 0; pipe && r < rows->n_rows; r++) {
 		for (uint32_t f = 0; f < rows->n_fields; f++) {
 			uint64_t value = rows->values[r * rows->n_fields + f];
@@ -158,7 +159,6 @@ static size_t csv_gzip_bytes(const struct rows *rows)
 	if (file)
 		fclose(file);
 	unlink(path);
-	close(fd);
 	return n_bytes > 0 ? (size_t)n_bytes : 0;
 }
 

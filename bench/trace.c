@@ -7,6 +7,7 @@
 // few seconds to make; bench/trace SECONDS does one length.
 
 #include "bench/made_up.h"
+#include "bench/measure.h"
 #include "libtelemetry/block.h"
 #include "libtelemetry/identity.h"
 #include "libtelemetry/schema.h"
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FIELDS	64
@@ -30,31 +30,11 @@ static struct tele_schema_writer writer;
 static struct tele_plan plan;
 static uint8_t schema[TELE_SCHEMA_BYTES_DEFAULT];
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void fail(const char *what)
 {
 	fprintf(stderr, "bench/trace: cannot %s\n", what);
 	unlink(path);
 	exit(1);
-}
-
-static int compare(const void *a, const void *b)
-{
-	double left = *(const double *)a;
-	double right = *(const double *)b;
-	return (left > right) - (left < right);
-}
-
-static double median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), compare);
-	return values[n / 2];
 }
 
 // ---- Writing ----------------------------------------------------------------------
@@ -225,8 +205,7 @@ static void measure(unsigned seconds)
 
 int main(int argc, char **argv)
 {
-	const char *directory = getenv("TMPDIR");
-	snprintf(path, sizeof(path), "%s/bench-trace-%d.rct", directory ? directory : "/tmp", (int)getpid());
+	temporary_path(path, sizeof(path));
 	if (argc > 1) {
 		measure((unsigned)strtoul(argv[1], NULL, 10));
 		return 0;

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "measure.h"
 
 #include "../analysis/verdict.h"
 #include "../tests/support/noise.h"
@@ -19,13 +20,6 @@
 static double values[SERIES_POINTS_MAX];
 
 // Of this thread alone, so that a busy machine does not count.
-static double now_s(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void judge_values(size_t n, struct analysis_growth *ret)
 {
 	struct analysis_history history;
@@ -305,16 +299,16 @@ static void cost_offline(struct series_rng *rng)
 
 	for (uint64_t i = 0; i < 10000; i++)
 		fill_row(rng, i, CLASSES, rows[i]);
-	double started_s = now_s();
+	double started_s = worked_s();
 	for (size_t c = 0; c < CLASSES; c++)
 		analysis_history_init(&histories[c]);
 	for (uint64_t i = 0; i < 10000; i++)
 		for (size_t c = 0; c < CLASSES; c++)
 			analysis_history_add(&histories[c], (double)i, (double)rows[i][c], true);
-	double added_s = now_s();
+	double added_s = worked_s();
 	for (size_t c = 0; c < CLASSES; c++)
 		analysis_judge(&histories[c], &growth);
-	double judged_s = now_s();
+	double judged_s = worked_s();
 	printf("\n10,000 candidates x 40 classes: %.1f ms (goal: 50), of it %.1f ns a point, "
 	       "%.1f us a judgement; %zu bytes a class and axis\n",
 	       1e3 * (judged_s - started_s), 1e9 * (added_s - started_s) / (10000 * CLASSES),
@@ -342,17 +336,17 @@ static void cost_live(struct series_rng *rng, unsigned n_rows)
 		for (size_t axis = 0; axis < ANALYSIS_AXIS_COUNT; axis++)
 			row.counts[axis] = TELE_UNKNOWN;
 		fill_row(rng, i, CLASSES, row_values);
-		double started_s = now_s();
+		double started_s = worked_s();
 		analysis_verdicts_row(engine, &row);
-		double took_s = now_s() - started_s;
+		double took_s = worked_s() - started_s;
 		spent_s += took_s;
 		worst_s = took_s > worst_s ? took_s : worst_s;
 	}
-	double started_s = now_s();
+	double started_s = worked_s();
 	size_t n = analysis_verdicts_list(engine, ANALYSIS_LIVE, list, sizeof(list) / sizeof(list[0]));
 	printf("live, %u rows of 40 classes, a candidate's end each: %.1f us a row on average (goal: 100), "
 	       "%.0f us at worst; a list of %zu verdicts %.0f us\n",
-	       n_rows, 1e6 * spent_s / n_rows, 1e6 * worst_s, n, 1e6 * (now_s() - started_s));
+	       n_rows, 1e6 * spent_s / n_rows, 1e6 * worst_s, n, 1e6 * (worked_s() - started_s));
 	analysis_verdicts_free(engine);
 }
 
@@ -365,7 +359,7 @@ int main(int argc, char **argv)
 
 	series_seed(&rng, seed);
 	printf("verdict: %u series a cell, seed %llu\n", cell, (unsigned long long)seed);
-	double started_s = now_s();
+	double started_s = worked_s();
 	int n_over = quiet_table(cell, &rng, only);
 	sharp_table(cell, &rng, only);
 	if (!only) {
@@ -376,6 +370,6 @@ int main(int argc, char **argv)
 		cost_live(&rng, 300);
 		cost_live(&rng, 10000);
 	}
-	printf("%d quiet kinds over their goal; %.1f s\n", n_over, now_s() - started_s);
+	printf("%d quiet kinds over their goal; %.1f s\n", n_over, worked_s() - started_s);
 	return 0;
 }
