@@ -149,7 +149,7 @@ $(O)/rollcall: $(CLI_OBJ) $(TOOL_OBJ) $(call obj,$(TELE_SRC))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(NCURSES_LIBS) $(LZ4_STATIC) -lm -o $@
 
-$(TILESEARCH): $(call obj,$(wildcard examples/tilesearch/*.c))
+$(TILESEARCH): $(call obj,$(wildcard examples/common/*.c examples/tilesearch/*.c))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic $^ -lm -ldl -lpthread -o $@
 
@@ -163,7 +163,7 @@ $(O)/tests/test_census_%: $(O)/tests/test_census_%.o $(call obj,$(TELE_SRC) $(CE
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lcmocka $(LZ4_STATIC) -o $@
 
-$(CUDASEARCH): $(call obj,$(wildcard examples/cudasearch/*.c))
+$(CUDASEARCH): $(call obj,$(wildcard examples/common/*.c examples/cudasearch/*.c))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ -lm -ldl -o $@
 

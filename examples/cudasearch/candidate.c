@@ -14,7 +14,7 @@
 
 #include "driver.h"
 
-#define SAY(candidate, ...) snprintf((candidate)->why, sizeof((candidate)->why), __VA_ARGS__)
+#define SAY(candidate, ...) snprintf((candidate)->common.why, WHY_BYTES, __VA_ARGS__)
 
 enum { RUNS = 5, CHECKED = 64, LINK_INPUT_PTX = 1 };
 
@@ -22,9 +22,9 @@ struct search_ledger ledger;
 
 // ---- Inputs -------------------------------------------------------------------
 
-static float small(struct search_random *random)
+static float small(struct common_random *random)
 {
-	return (float)search_random_below(random, 2001) / 1000.0f - 1.0f;
+	return (float)common_random_below(random, 2001) / 1000.0f - 1.0f;
 }
 
 static unsigned upload(uint64_t *ret_address, const float *values, size_t bytes)
@@ -40,7 +40,7 @@ static unsigned upload(uint64_t *ret_address, const float *values, size_t bytes)
 
 unsigned search_inputs_open(struct search_inputs *inputs, unsigned n, uint64_t seed)
 {
-	struct search_random random = { .state = seed ^ 0x5eed };
+	struct common_random random = { .state = seed ^ 0x5eed };
 	size_t bytes = (size_t)n * n * sizeof(float);
 
 	memset(inputs, 0, sizeof(*inputs));
@@ -148,12 +148,12 @@ static unsigned launch(struct search_candidate *candidate, const struct search_i
 // The largest error among some entries of the result.
 static double error_of(const struct search_inputs *inputs, const float *c)
 {
-	struct search_random random = { .state = 99 };
+	struct common_random random = { .state = 99 };
 	unsigned n = inputs->n;
 	double worst = 0;
 
 	for (int i = 0; i < CHECKED; i++) {
-		size_t row = search_random_below(&random, n), column = search_random_below(&random, n);
+		size_t row = common_random_below(&random, n), column = common_random_below(&random, n);
 		double sum = 0;
 		for (size_t k = 0; k < n; k++)
 			sum += (double)inputs->a[row * n + k] * (double)inputs->b[k * n + column];
@@ -203,11 +203,11 @@ static enum rollcall_outcome measure(struct search_candidate *candidate, const s
 		return ROLLCALL_FAILED;
 	}
 	if (driver.is_fake) {
-		candidate->gflops = search_kernel_model(&candidate->kernel);
+		candidate->common.gflops = search_kernel_model(&candidate->kernel);
 		return candidate->kernel.narrow ? ROLLCALL_FAILED : ROLLCALL_TIMED;
 	}
 	double n = inputs->n;
-	candidate->gflops = 2.0 * n * n * n / (best_ms > 0 ? (double)best_ms * 1e6 : 1.0);
+	candidate->common.gflops = 2.0 * n * n * n / (best_ms > 0 ? (double)best_ms * 1e6 : 1.0);
 	return check(candidate, inputs);
 }
 
@@ -223,7 +223,7 @@ enum rollcall_outcome search_candidate_try(struct search_candidate *candidate, c
 		SAY(candidate, "%s", refusal);
 		return ROLLCALL_DECLINED;
 	}
-	candidate->owner = rollcall_owner_open(candidate->label);
+	candidate->owner = rollcall_owner_open(candidate->common.label);
 	rollcall_label_push(ROLLCALL_WORKING, candidate->owner);
 	unsigned result = driver.alloc(&candidate->pool, (size_t)inputs->n * inputs->n * sizeof(float));
 	rollcall_label_pop();
@@ -243,7 +243,7 @@ enum rollcall_outcome search_candidate_try(struct search_candidate *candidate, c
 	return outcome == ROLLCALL_TIMED ? measure(candidate, inputs) : outcome;
 }
 
-void search_candidate_drop(struct search_candidate *candidate, enum rollcall_outcome outcome, enum search_leak leak)
+void search_candidate_drop(struct search_candidate *candidate, enum rollcall_outcome outcome, enum common_leak leak)
 {
 	int keeps_pool = leak == LEAK_POOLS || (leak == LEAK_FAILED && outcome == ROLLCALL_FAILED);
 

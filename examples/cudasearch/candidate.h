@@ -6,9 +6,9 @@
 #ifndef SEARCH_CANDIDATE_H
 #define SEARCH_CANDIDATE_H
 
+#include "examples/common/search.h"
 #include "kernel.h"
 #include "libtelemetry/rollcall.h"
-#include "options.h"
 
 // What the program itself counted, to hold the census against.
 struct search_ledger {
@@ -31,15 +31,12 @@ unsigned search_inputs_open(struct search_inputs *inputs, unsigned n, uint64_t s
 void search_inputs_close(struct search_inputs *inputs);
 
 struct search_candidate {
-	unsigned number;
-	uint64_t handle, owner; // of Rollcall
+	struct common_candidate common; // first
+	uint64_t owner; // Rollcall's
 	struct search_kernel kernel;
-	char label[KERNEL_LABEL_BYTES];
-	char why[160];
 	void *context, *module, *function;
 	uint64_t pool; // 0: none
 	uint64_t digest;
-	double gflops, score;
 };
 
 // Takes what the candidate needs, and has it compiled, loaded, checked and
@@ -47,6 +44,6 @@ struct search_candidate {
 enum rollcall_outcome search_candidate_try(struct search_candidate *candidate, const struct search_inputs *inputs);
 
 // Gives back what it took, but for what is to leak.
-void search_candidate_drop(struct search_candidate *candidate, enum rollcall_outcome outcome, enum search_leak leak);
+void search_candidate_drop(struct search_candidate *candidate, enum rollcall_outcome outcome, enum common_leak leak);
 
 #endif

@@ -11,23 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-uint32_t search_random_below(struct search_random *random, uint32_t bound)
+static uint8_t power(struct common_random *random, unsigned most)
 {
-	uint64_t x = (random->state += UINT64_C(0x9E3779B97F4A7C15));
-
-	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return (uint32_t)((x ^ (x >> 31)) % bound);
-}
-
-static uint8_t power(struct search_random *random, unsigned most)
-{
-	return (uint8_t)(1u << search_random_below(random, most + 1));
+	return (uint8_t)(1u << common_random_below(random, most + 1));
 }
 
 enum { CHOICE_NARROW = 7, CHOICES = 9 };
 
-static void choose(struct search_random *random, unsigned choice, struct search_kernel *kernel)
+static void choose(struct common_random *random, unsigned choice, struct search_kernel *kernel)
 {
 	static const uint8_t targets[] = { 70, 70, 75, 80, 80, 90 };
 
@@ -48,39 +39,39 @@ static void choose(struct search_random *random, unsigned choice, struct search_
 		kernel->unroll = power(random, 3);
 		break;
 	case 5:
-		kernel->cached = (uint8_t)search_random_below(random, 2);
+		kernel->cached = (uint8_t)common_random_below(random, 2);
 		break;
 	case 6:
-		kernel->wide = (uint8_t)search_random_below(random, 2);
+		kernel->wide = (uint8_t)common_random_below(random, 2);
 		break;
 	case CHOICE_NARROW:
-		kernel->narrow = search_random_below(random, 3) == 0;
+		kernel->narrow = common_random_below(random, 3) == 0;
 		break;
 	default:
-		kernel->target = targets[search_random_below(random, sizeof(targets))];
+		kernel->target = targets[common_random_below(random, sizeof(targets))];
 		break;
 	}
 }
 
-void search_kernel_draw(struct search_random *random, struct search_kernel *ret_kernel)
+void search_kernel_draw(struct common_random *random, struct search_kernel *ret_kernel)
 {
 	memset(ret_kernel, 0, sizeof(*ret_kernel));
 	for (unsigned choice = 0; choice < CHOICES; choice++)
 		choose(random, choice, ret_kernel);
 }
 
-void search_kernel_vary(struct search_random *random, const struct search_kernel *parent,
+void search_kernel_vary(struct common_random *random, const struct search_kernel *parent,
 		struct search_kernel *ret_kernel)
 {
 	*ret_kernel = *parent;
-	choose(random, search_random_below(random, CHOICES), ret_kernel);
+	choose(random, common_random_below(random, CHOICES), ret_kernel);
 	// No parent is narrow, since those fail: or later candidates would rarely fail.
 	choose(random, CHOICE_NARROW, ret_kernel);
 }
 
-void search_kernel_label(const struct search_kernel *kernel, char ret_label[KERNEL_LABEL_BYTES])
+void search_kernel_label(const struct search_kernel *kernel, char ret_label[LABEL_BYTES])
 {
-	snprintf(ret_label, KERNEL_LABEL_BYTES, "%ux%u_t%ux%u_u%u%s%s%s_sm%u", kernel->block_x, kernel->block_y,
+	snprintf(ret_label, LABEL_BYTES, "%ux%u_t%ux%u_u%u%s%s%s_sm%u", kernel->block_x, kernel->block_y,
 			kernel->rows, kernel->columns, kernel->unroll, kernel->cached ? "_nc" : "",
 			kernel->wide ? "_w" : "", kernel->narrow ? "_b16" : "", kernel->target);
 }

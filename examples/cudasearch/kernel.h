@@ -10,7 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KERNEL_LABEL_BYTES = 64, KERNEL_TEXT_BYTES = 65536 };
+#include "examples/common/random.h"
+#include "examples/common/search.h"
+
+enum { KERNEL_TEXT_BYTES = 65536 };
 
 // No padding: kernels are compared as bytes.
 struct search_kernel {
@@ -23,19 +26,13 @@ struct search_kernel {
 	uint8_t target;		  // architecture it is compiled for, 70 for sm_70
 };
 
-struct search_random {
-	uint64_t state;
-};
-
-uint32_t search_random_below(struct search_random *random, uint32_t bound);
-
-void search_kernel_draw(struct search_random *random, struct search_kernel *ret_kernel);
+void search_kernel_draw(struct common_random *random, struct search_kernel *ret_kernel);
 // Changes one choice of `parent`.
-void search_kernel_vary(struct search_random *random, const struct search_kernel *parent,
+void search_kernel_vary(struct common_random *random, const struct search_kernel *parent,
 		struct search_kernel *ret_kernel);
 
 // As `32x8_t4x2_u4_nc_w_sm80`.
-void search_kernel_label(const struct search_kernel *kernel, char ret_label[KERNEL_LABEL_BYTES]);
+void search_kernel_label(const struct search_kernel *kernel, char ret_label[LABEL_BYTES]);
 
 // NULL, or why it is turned down for matrices of n rows without being compiled.
 const char *search_kernel_refuse(const struct search_kernel *kernel, unsigned n);

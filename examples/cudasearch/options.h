@@ -6,20 +6,11 @@
 #ifndef SEARCH_OPTIONS_H
 #define SEARCH_OPTIONS_H
 
-#include <stdint.h>
-
-enum search_leak { LEAK_NONE, LEAK_POOLS, LEAK_CONTEXTS, LEAK_MODULES, LEAK_FAILED };
-
-enum { BEAM_MAX = 256 };
+#include "examples/common/options.h"
 
 struct search_options {
-	unsigned candidates;
-	unsigned beam;
+	struct common_options common;
 	unsigned rows;
-	unsigned pause_ms;
-	uint64_t seed;
-	enum search_leak leak;
-	int quiet;
 };
 
 // Exits for --help, and with 2 for a command line that makes no sense.

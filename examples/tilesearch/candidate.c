@@ -21,7 +21,7 @@
 
 #include "digest.h"
 
-#define SAY(candidate, ...) snprintf((candidate)->why, TILE_WHY_BYTES, __VA_ARGS__)
+#define SAY(candidate, ...) snprintf((candidate)->common.why, WHY_BYTES, __VA_ARGS__)
 
 // Runs that are timed, each into an output of its own.
 enum { RUNS = 3, CHILD_SECONDS = 120 };
@@ -49,9 +49,9 @@ enum rollcall_outcome tile_candidate_start(struct tile_candidate *candidate, con
 {
 	size_t matrix_bytes = (size_t)problem->n * problem->n * sizeof(float);
 
-	if (tile_schedule_refuse(&candidate->schedule, problem->n, candidate->why, sizeof(candidate->why)))
+	if (tile_schedule_refuse(&candidate->schedule, problem->n, candidate->common.why, sizeof(candidate->common.why)))
 		return ROLLCALL_DECLINED;
-	candidate->context = tile_context_open(candidate->label);
+	candidate->context = tile_context_open(candidate->common.label);
 	if (!candidate->context || tile_pool_open(&candidate->pool, ROLLCALL_WORKING, (RUNS + 1) * matrix_bytes,
 			candidate->context) < 0) {
 		SAY(candidate, "out of memory");
@@ -63,7 +63,7 @@ enum rollcall_outcome tile_candidate_start(struct tile_candidate *candidate, con
 		return ROLLCALL_LINK_FAILED;
 	}
 	candidate->started_at_ns = now_ns();
-	candidate->compiler = tile_compiler_start(compiler, candidate->number, context->source, &candidate->schedule);
+	candidate->compiler = tile_compiler_start(compiler, candidate->common.number, context->source, &candidate->schedule);
 	if (candidate->compiler < 0) {
 		SAY(candidate, "the compiler did not start: %s", strerror(-candidate->compiler));
 		return ROLLCALL_LINK_FAILED;
@@ -170,7 +170,7 @@ static enum rollcall_outcome check_and_time(struct tile_candidate *candidate, co
 		}
 	}
 	qsort(run_ns, RUNS, sizeof(*run_ns), by_value);
-	candidate->gflops = 2.0 * n * n * n / (run_ns[RUNS / 2] > 0 ? run_ns[RUNS / 2] : 1.0);
+	candidate->common.gflops = 2.0 * n * n * n / (run_ns[RUNS / 2] > 0 ? run_ns[RUNS / 2] : 1.0);
 	return ROLLCALL_TIMED;
 }
 
@@ -181,19 +181,19 @@ enum rollcall_outcome tile_candidate_measure(struct tile_candidate *candidate, c
 	char path[TILE_PATH_BYTES];
 	uint64_t digest;
 
-	int r = tile_compiler_finish(compiler, candidate->number, candidate->compiler, context->compiler_log,
+	int r = tile_compiler_finish(compiler, candidate->common.number, candidate->compiler, context->compiler_log,
 			sizeof(context->compiler_log));
 	candidate->compiler = 0;
 	candidate->compile_ns = now_ns() - candidate->started_at_ns;
 	if (r < 0)
 		return (enum rollcall_outcome)0;
 	if (r == 0) {
-		SAY(candidate, "%.*s", TILE_WHY_BYTES - 1, context->compiler_log);
+		SAY(candidate, "%.*s", WHY_BYTES - 1, context->compiler_log);
 		return ROLLCALL_LINK_FAILED;
 	}
-	tile_compiler_module(compiler, candidate->number, path);
+	tile_compiler_module(compiler, candidate->common.number, path);
 	r = tile_digest(path, &digest);
-	unsigned earlier = r == 0 ? find_or_add(digests, digest, candidate->number) : 0;
+	unsigned earlier = r == 0 ? find_or_add(digests, digest, candidate->common.number) : 0;
 	if (earlier) {
 		unlink(path);
 		SAY(candidate, "same code as [%u]", earlier);
@@ -209,17 +209,17 @@ enum rollcall_outcome tile_candidate_measure(struct tile_candidate *candidate, c
 	return outcome;
 }
 
-void tile_candidate_drop(struct tile_candidate *candidate, enum rollcall_outcome outcome, enum tile_leak leak)
+void tile_candidate_drop(struct tile_candidate *candidate, enum rollcall_outcome outcome, enum common_leak leak)
 {
-	if (leak != TILE_LEAK_MODULES)
+	if (leak != LEAK_MODULES)
 		tile_module_close(candidate->module);
 	candidate->module = NULL;
 	candidate->kernel = NULL;
-	if (leak == TILE_LEAK_POOLS || (leak == TILE_LEAK_FAILED && outcome == ROLLCALL_FAILED))
+	if (leak == LEAK_POOLS || (leak == LEAK_FAILED && outcome == ROLLCALL_FAILED))
 		tile_pool_abandon(&candidate->pool);
 	else
 		tile_pool_close(&candidate->pool);
-	if (leak == TILE_LEAK_CONTEXTS)
+	if (leak == LEAK_CONTEXTS)
 		tile_context_abandon(candidate->context);
 	else
 		tile_context_close(candidate->context);

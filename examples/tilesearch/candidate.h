@@ -9,19 +9,16 @@
 #include <sys/types.h>
 
 #include "compiler.h"
+#include "examples/common/search.h"
 #include "emit.h"
 #include "options.h"
 #include "problem.h"
 #include "resource.h"
 #include "schedule.h"
 
-enum { TILE_OUTCOMES = ROLLCALL_KEPT + 1, TILE_WHY_BYTES = 160 };
-
 struct tile_candidate {
-	unsigned number; // from 1
+	struct common_candidate common; // first
 	struct tile_schedule schedule;
-	char label[TILE_LABEL_BYTES];
-	uint64_t handle; // Rollcall's
 	struct tile_context *context;
 	struct tile_pool pool; // outputs and a panel
 	pid_t compiler; // while it works
@@ -29,9 +26,6 @@ struct tile_candidate {
 	uint64_t compile_ns;
 	void *module;
 	tile_kernel_fn *kernel;
-	double gflops;
-	double score; // by which the beam is ordered
-	char why[TILE_WHY_BYTES]; // it was not timed
 };
 
 // The digests of the modules of one phase.
@@ -52,7 +46,7 @@ enum rollcall_outcome tile_candidate_measure(struct tile_candidate *candidate, c
 		struct tile_compiler *compiler, struct tile_digests *digests);
 
 // Gives back what it took, but for what is to leak.
-void tile_candidate_drop(struct tile_candidate *candidate, enum rollcall_outcome outcome, enum tile_leak leak);
+void tile_candidate_drop(struct tile_candidate *candidate, enum rollcall_outcome outcome, enum common_leak leak);
 
 void tile_digests_clear(struct tile_digests *digests);
 

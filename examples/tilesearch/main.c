@@ -66,7 +66,7 @@ static int search_and_report(const struct tile_options *options, struct tile_com
 
 	int r = tile_search_run(&search, options, compiler);
 	if (r == -EINTR && stop_signal)
-		printf("tilesearch: stopped by signal %d after %u candidates\n", (int)stop_signal, search.n_begun);
+		printf("tilesearch: stopped by signal %d after %u candidates\n", (int)stop_signal, search.common.n_begun);
 	tile_search_report(&search);
 	print_books("after the search");
 	tile_search_close(&search);

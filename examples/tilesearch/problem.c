@@ -14,10 +14,10 @@
 
 #include "schedule.h"
 
-static void fill(float *matrix, size_t elements, struct tile_random *random)
+static void fill(float *matrix, size_t elements, struct common_random *random)
 {
 	for (size_t i = 0; i < elements; i++)
-		matrix[i] = (float)tile_random_below(random, 1u << 24) / (float)(1u << 23) - 1.0f;
+		matrix[i] = (float)common_random_below(random, 1u << 24) / (float)(1u << 23) - 1.0f;
 }
 
 static int multiply(float *c, const float *a, const float *b, unsigned n)
@@ -42,7 +42,7 @@ static int multiply(float *c, const float *a, const float *b, unsigned n)
 
 int tile_problem_open(struct tile_problem *problem, unsigned n, uint64_t seed)
 {
-	struct tile_random random = { .state = seed ^ n };
+	struct common_random random = { .state = seed ^ n };
 	size_t elements = (size_t)n * n, bytes = elements * sizeof(float);
 
 	memset(problem, 0, sizeof(*problem));

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "examples/common/search.h"
 #include "libtelemetry/rollcall.h"
 #include "schedule.h"
 
@@ -40,7 +41,7 @@ struct tile_context {
 	struct tile_context *next; // of those never released
 	uint64_t owner;
 	uint64_t owned_pools, owned_bytes;
-	char label[TILE_LABEL_BYTES];
+	char label[LABEL_BYTES];
 	char source[8192];
 	char compiler_log[4096];
 	double run_ns[16];

@@ -53,87 +53,78 @@ enum {
 	TILE_MOST = 128,
 };
 
-uint32_t tile_random_below(struct tile_random *random, uint32_t bound)
-{
-	uint64_t mixed = random->state += 0x9e3779b97f4a7c15u;
-	mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
-	mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
-	mixed ^= mixed >> 31;
-	return (uint32_t)(((mixed >> 32) * bound) >> 32);
-}
-
-static uint16_t draw_tile(struct tile_random *random, unsigned n)
+static uint16_t draw_tile(struct common_random *random, unsigned n)
 {
 	// Round numbers, whether they fit or not.
 	static const uint16_t round_tiles[] = { 10, 20, 40, 50, 80, 100 };
 	uint16_t fitting[TILE_MOST];
 	uint32_t n_fitting = 0;
 
-	if (tile_random_below(random, 100) < 2)
-		return round_tiles[tile_random_below(random, sizeof(round_tiles) / sizeof(round_tiles[0]))];
+	if (common_random_below(random, 100) < 2)
+		return round_tiles[common_random_below(random, sizeof(round_tiles) / sizeof(round_tiles[0]))];
 	for (unsigned tile = TILE_LEAST; tile <= TILE_MOST && tile <= n; tile++)
 		if (n % tile == 0)
 			fitting[n_fitting++] = (uint16_t)tile;
-	return n_fitting ? fitting[tile_random_below(random, n_fitting)] : (uint16_t)n;
+	return n_fitting ? fitting[common_random_below(random, n_fitting)] : (uint16_t)n;
 }
 
-static uint8_t draw_isa(struct tile_random *random)
+static uint8_t draw_isa(struct common_random *random)
 {
 	if (N_ISAS == 1)
 		return 0;
-	if (tile_random_below(random, 100) < 7)
+	if (common_random_below(random, 100) < 7)
 		return N_ISAS - 1;
-	return (uint8_t)tile_random_below(random, N_ISAS - 1);
+	return (uint8_t)common_random_below(random, N_ISAS - 1);
 }
 
-static uint8_t draw_pack(struct tile_random *random)
+static uint8_t draw_pack(struct common_random *random)
 {
-	uint32_t chance = tile_random_below(random, 100);
+	uint32_t chance = common_random_below(random, 100);
 	return chance < 24 ? TILE_PACK_NONE : chance < 50 ? TILE_PACK_POOL : chance < 72 ? TILE_PACK_STACK : TILE_PACK_BF16;
 }
 
-void tile_schedule_draw(struct tile_random *random, unsigned n, struct tile_schedule *ret_schedule)
+void tile_schedule_draw(struct common_random *random, unsigned n, struct tile_schedule *ret_schedule)
 {
 	struct tile_schedule schedule;
 
 	memset(&schedule, 0, sizeof(schedule));
-	schedule.order = (uint8_t)tile_random_below(random, N_ORDERS);
+	schedule.order = (uint8_t)common_random_below(random, N_ORDERS);
 	for (int axis = 0; axis < TILE_AXES; axis++)
 		schedule.tile[axis] = draw_tile(random, n);
-	schedule.unroll = unrolls[tile_random_below(random, N_UNROLLS)];
-	schedule.level = (uint8_t)tile_random_below(random, N_LEVELS);
+	schedule.unroll = unrolls[common_random_below(random, N_UNROLLS)];
+	schedule.level = (uint8_t)common_random_below(random, N_LEVELS);
 	schedule.isa = draw_isa(random);
 	schedule.pack = draw_pack(random);
-	schedule.relaxed = (uint8_t)tile_random_below(random, 2);
+	schedule.relaxed = (uint8_t)common_random_below(random, 2);
 	*ret_schedule = schedule;
 }
 
-void tile_schedule_reflag(struct tile_random *random, const struct tile_schedule *parent,
+void tile_schedule_reflag(struct common_random *random, const struct tile_schedule *parent,
 		struct tile_schedule *ret_schedule)
 {
 	struct tile_schedule schedule = *parent;
 
-	schedule.level = (uint8_t)tile_random_below(random, N_LEVELS);
-	schedule.relaxed = (uint8_t)tile_random_below(random, 2);
+	schedule.level = (uint8_t)common_random_below(random, N_LEVELS);
+	schedule.relaxed = (uint8_t)common_random_below(random, 2);
 	*ret_schedule = schedule;
 }
 
-void tile_schedule_vary(struct tile_random *random, const struct tile_schedule *parent, unsigned n,
+void tile_schedule_vary(struct common_random *random, const struct tile_schedule *parent, unsigned n,
 		struct tile_schedule *ret_schedule)
 {
 	struct tile_schedule schedule = *parent;
-	uint32_t changes = 1 + tile_random_below(random, 2);
+	uint32_t changes = 1 + common_random_below(random, 2);
 
 	while (changes-- > 0) {
-		uint32_t which = tile_random_below(random, 9);
+		uint32_t which = common_random_below(random, 9);
 		if (which < TILE_AXES)
 			schedule.tile[which] = draw_tile(random, n);
 		else if (which == 3)
-			schedule.order = (uint8_t)tile_random_below(random, N_ORDERS);
+			schedule.order = (uint8_t)common_random_below(random, N_ORDERS);
 		else if (which == 4)
-			schedule.unroll = unrolls[tile_random_below(random, N_UNROLLS)];
+			schedule.unroll = unrolls[common_random_below(random, N_UNROLLS)];
 		else if (which == 5)
-			schedule.level = (uint8_t)tile_random_below(random, N_LEVELS);
+			schedule.level = (uint8_t)common_random_below(random, N_LEVELS);
 		else if (which == 6)
 			schedule.isa = draw_isa(random);
 		else if (which == 7)
@@ -144,11 +135,11 @@ void tile_schedule_vary(struct tile_random *random, const struct tile_schedule *
 	*ret_schedule = schedule;
 }
 
-void tile_schedule_label(const struct tile_schedule *schedule, char ret_label[TILE_LABEL_BYTES])
+void tile_schedule_label(const struct tile_schedule *schedule, char ret_label[LABEL_BYTES])
 {
 	static const char *const packs[TILE_PACKS] = { "", "_pool", "_stack", "_bf16" };
 
-	snprintf(ret_label, TILE_LABEL_BYTES, "%s_t%ux%ux%u_u%u_%s%s_%s%s", orders[schedule->order],
+	snprintf(ret_label, LABEL_BYTES, "%s_t%ux%ux%u_u%u_%s%s_%s%s", orders[schedule->order],
 			schedule->tile[TILE_I], schedule->tile[TILE_J], schedule->tile[TILE_K], schedule->unroll,
 			levels[schedule->level].name, schedule->relaxed ? "r" : "", isas[schedule->isa].name,
 			packs[schedule->pack]);

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "examples/common/random.h"
+#include "examples/common/search.h"
+
 enum tile_axis { TILE_I, TILE_J, TILE_K, TILE_AXES };
 
 // Where the kernel reads its tile of B from.
@@ -21,7 +24,6 @@ enum tile_pack {
 };
 
 enum {
-	TILE_LABEL_BYTES = 64,
 	TILE_FLAGS_MAX = 8,
 	// The three tiles of a schedule must fit into this much cache.
 	TILE_CACHE_BUDGET_BYTES = 128 * 1024,
@@ -40,27 +42,19 @@ struct tile_schedule {
 
 _Static_assert(sizeof(struct tile_schedule) == 12, "schedules are compared as bytes");
 
-// The random numbers of one search: the same seed gives the same ones anywhere.
-struct tile_random {
-	uint64_t state;
-};
-
-// A number below `bound` (> 0).
-uint32_t tile_random_below(struct tile_random *random, uint32_t bound);
-
 // Draws a schedule for matrices of n rows. Not every one drawn is sensible.
-void tile_schedule_draw(struct tile_random *random, unsigned n, struct tile_schedule *ret_schedule);
+void tile_schedule_draw(struct common_random *random, unsigned n, struct tile_schedule *ret_schedule);
 
 // Takes `parent` with other flags for the compiler.
-void tile_schedule_reflag(struct tile_random *random, const struct tile_schedule *parent,
+void tile_schedule_reflag(struct common_random *random, const struct tile_schedule *parent,
 		struct tile_schedule *ret_schedule);
 
 // Changes one or two choices of `parent`.
-void tile_schedule_vary(struct tile_random *random, const struct tile_schedule *parent, unsigned n,
+void tile_schedule_vary(struct common_random *random, const struct tile_schedule *parent, unsigned n,
 		struct tile_schedule *ret_schedule);
 
 // Writes the name that logs show, as `ikj_t32x64x16_u4_O3_v3`.
-void tile_schedule_label(const struct tile_schedule *schedule, char ret_label[TILE_LABEL_BYTES]);
+void tile_schedule_label(const struct tile_schedule *schedule, char ret_label[LABEL_BYTES]);
 
 // Returns 1 and says why, where the schedule is turned down for matrices of n
 // rows without being compiled; else 0.

@@ -3,8 +3,7 @@
 //
 // Candidates are begun and finished in one order, however many compilers work
 // at a time, so that the beam after candidate n is the same on every run that
-// measures the same. What is live is the beam, what is under way, and what
-// leaks: a candidate is dropped as soon as the beam has no place for it.
+// measures the same (examples/common/search.h).
 
 #include "search.h"
 
@@ -13,72 +12,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static const char *const outcome_names[TILE_OUTCOMES] = {
-	[ROLLCALL_DECLINED] = "declined",
-	[ROLLCALL_LINK_FAILED] = "link_failed",
-	[ROLLCALL_NON_DISPATCHABLE] = "non_dispatchable",
-	[ROLLCALL_DEDUPLICATED] = "deduplicated",
-	[ROLLCALL_FAILED] = "failed",
-	[ROLLCALL_TIMED] = "timed",
-	[ROLLCALL_KEPT] = "kept",
-};
 
 static int stopped(const struct tile_search *search)
 {
 	return *search->compiler->stop_signal != 0 || ferror(stdout);
 }
 
-static void log_outcome(const struct tile_search *search, const struct tile_candidate *candidate,
-		enum rollcall_outcome outcome)
+static struct tile_candidate *candidate_of(struct common_candidate *common)
 {
-	if (search->options->quiet)
-		return;
-	if (outcome >= ROLLCALL_TIMED)
-		printf("tilesearch: [%3u] %s: %s %.1f GFLOP/s\n", candidate->number, candidate->label,
-				outcome_names[outcome], candidate->gflops);
-	else
-		printf("tilesearch: [%3u] %s: %s (%s)\n", candidate->number, candidate->label, outcome_names[outcome],
-				candidate->why);
+	return (struct tile_candidate *)common;
 }
 
-static void end_candidate(struct tile_search *search, const struct tile_candidate *candidate,
-		enum rollcall_outcome outcome)
+static void drop(struct common_candidate *common, enum rollcall_outcome outcome, enum common_leak leak)
 {
-	search->outcomes[outcome]++;
-	rollcall_candidate_end(candidate->handle, outcome);
-	log_outcome(search, candidate, outcome);
-}
-
-static void drop(struct tile_search *search, struct tile_candidate *candidate, enum rollcall_outcome outcome)
-{
-	tile_candidate_drop(candidate, outcome, search->options->leak);
-	free(candidate);
-}
-
-// Gives the candidate its place in the beam; what has none is dropped.
-static void enter_beam(struct tile_search *search, struct tile_candidate *candidate)
-{
-	unsigned at = search->n_beam;
-
-	while (at > 0 && search->beam[at - 1]->score < candidate->score)
-		at--;
-	if (at == search->options->beam) {
-		drop(search, candidate, ROLLCALL_TIMED);
-		return;
-	}
-	if (search->n_beam == search->options->beam)
-		drop(search, search->beam[--search->n_beam], ROLLCALL_TIMED);
-	memmove(&search->beam[at + 1], &search->beam[at], (search->n_beam - at) * sizeof(search->beam[0]));
-	search->beam[at] = candidate;
-	search->n_beam++;
-}
-
-static void drop_beam(struct tile_search *search)
-{
-	while (search->n_beam > 0)
-		drop(search, search->beam[--search->n_beam], ROLLCALL_KEPT);
+	tile_candidate_drop(candidate_of(common), outcome, leak);
+	free(common);
 }
 
 static int was_tried(const struct tile_search *search, const struct tile_schedule *schedule)
@@ -100,18 +48,18 @@ static struct tile_schedule propose(struct tile_search *search, unsigned n, cons
 	int patience = 64;
 
 	do {
-		if (n_parents && tile_random_below(&search->random, 2) == 0) {
+		if (n_parents && common_random_below(&search->random, 2) == 0) {
 			tile_schedule_draw(&search->random, n, &schedule);
 			continue;
 		}
-		uint32_t which = n_parents ? tile_random_below(&search->random, n_parents) : 0;
-		if (n_parents == 0 && search->n_tried > 0 && tile_random_below(&search->random, 5) == 0)
+		uint32_t which = n_parents ? common_random_below(&search->random, n_parents) : 0;
+		if (n_parents == 0 && search->n_tried > 0 && common_random_below(&search->random, 5) == 0)
 			tile_schedule_reflag(&search->random,
-					&search->tried[tile_random_below(&search->random, (uint32_t)search->n_tried)], &schedule);
+					&search->tried[common_random_below(&search->random, (uint32_t)search->n_tried)], &schedule);
 		else if (n_parents == 0)
 			tile_schedule_draw(&search->random, n, &schedule);
-		else if (which < search->n_beam)
-			tile_schedule_vary(&search->random, &search->beam[which]->schedule, n, &schedule);
+		else if (which < search->common.n_beam)
+			tile_schedule_vary(&search->random, &candidate_of(search->common.beam[which])->schedule, n, &schedule);
 		else
 			tile_schedule_vary(&search->random, &parents[which], n, &schedule);
 	} while (was_tried(search, &schedule) && --patience > 0);
@@ -125,31 +73,30 @@ static int begin(struct tile_search *search, const struct tile_schedule *schedul
 
 	if (!candidate)
 		return -ENOMEM;
-	candidate->number = ++search->n_begun;
 	candidate->schedule = *schedule;
 	search->tried[search->n_tried++] = *schedule;
-	tile_schedule_label(schedule, candidate->label);
-	candidate->handle = rollcall_candidate_begin(candidate->label);
+	tile_schedule_label(schedule, candidate->common.label);
+	common_begin(&search->common, &candidate->common);
 	enum rollcall_outcome outcome = tile_candidate_start(candidate, problem, search->compiler);
-	if (outcome) {
-		end_candidate(search, candidate, outcome);
-		drop(search, candidate, outcome);
-	} else {
+	if (outcome)
+		common_end(&search->common, &candidate->common, outcome);
+	else
 		search->under_way[search->n_under_way++] = candidate;
-	}
 	return 0;
 }
 
 static void account(struct tile_search *search, const struct tile_candidate *candidate)
 {
+	double gflops = candidate->common.gflops;
+
 	rollcall_counter_add(search->compile_counter, candidate->compile_ns);
-	if (candidate->gflops <= 0)
+	if (gflops <= 0)
 		return;
 	rollcall_counter_add(search->runs_counter, 1);
-	if (candidate->gflops > search->best_gflops) {
-		search->best_gflops = candidate->gflops;
-		memcpy(search->best_label, candidate->label, sizeof(search->best_label));
-		rollcall_gauge_set(search->best_gauge, (uint64_t)(candidate->gflops * 1000.0));
+	if (gflops > search->best_gflops) {
+		search->best_gflops = gflops;
+		memcpy(search->best_label, candidate->common.label, sizeof(search->best_label));
+		rollcall_gauge_set(search->best_gauge, (uint64_t)(gflops * 1000.0));
 	}
 }
 
@@ -164,23 +111,10 @@ static int finish_oldest(struct tile_search *search)
 	search->n_under_way--;
 	memmove(&search->under_way[0], &search->under_way[1], search->n_under_way * sizeof(search->under_way[0]));
 	account(search, candidate);
-	if (outcome != ROLLCALL_TIMED) {
-		end_candidate(search, candidate, outcome);
-		drop(search, candidate, outcome);
-		return 0;
-	}
-	candidate->score = search->options->rank == TILE_RANK_TIME ? candidate->gflops :
+	candidate->common.score = search->options->rank == TILE_RANK_TIME ? candidate->common.gflops :
 			tile_schedule_model(&candidate->schedule);
-	end_candidate(search, candidate, ROLLCALL_TIMED);
-	enter_beam(search, candidate);
+	common_end(&search->common, &candidate->common, outcome);
 	return 0;
-}
-
-static void pause_ms(unsigned ms)
-{
-	struct timespec rest = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
-	// Cut short by a signal, and rightly so.
-	nanosleep(&rest, NULL);
 }
 
 static int run_candidates(struct tile_search *search, unsigned n, unsigned count, const struct tile_schedule *parents,
@@ -204,50 +138,47 @@ static int run_candidates(struct tile_search *search, unsigned n, unsigned count
 		int r = search->n_under_way > 0 ? finish_oldest(search) : 0;
 		if (r < 0)
 			return r;
-		if (search->options->pause_ms)
-			pause_ms(search->options->pause_ms);
+		common_pause(&search->options->common);
 	}
 	return 0;
 }
 
 static int run_phase(struct tile_search *search, const char *name, unsigned n, unsigned count)
 {
-	struct tile_schedule parents[TILE_BEAM_MAX];
-	unsigned n_parents = search->n_beam;
+	struct tile_schedule parents[BEAM_MAX];
+	unsigned n_parents = search->common.n_beam;
 
 	rollcall_phase(name);
-	if (!search->options->quiet)
+	if (!search->options->common.quiet)
 		printf("tilesearch: phase %s: %u candidates, matrices of %u rows\n", name, count, n);
 	for (unsigned i = 0; i < n_parents; i++)
-		parents[i] = search->beam[i]->schedule;
-	drop_beam(search);
+		parents[i] = candidate_of(search->common.beam[i])->schedule;
+	common_drop_beam(&search->common);
 	tile_digests_clear(&search->digests);
 	search->n_tried = 0;
 	search->best_gflops = 0;
 	search->best_label[0] = '\0';
-	int r = tile_problem_open(&search->problems[search->n_problems], n, search->options->seed);
+	int r = tile_problem_open(&search->problems[search->n_problems], n, search->options->common.seed);
 	if (r < 0)
 		return r;
 	search->n_problems++;
 	r = run_candidates(search, n, count, parents, n_parents);
 	if (r < 0)
 		return r;
-	for (unsigned i = 0; i < search->n_beam; i++) {
-		search->outcomes[ROLLCALL_TIMED]--;
-		end_candidate(search, search->beam[i], ROLLCALL_KEPT);
-	}
+	common_keep_beam(&search->common);
 	return 0;
 }
 
 int tile_search_run(struct tile_search *search, const struct tile_options *options, struct tile_compiler *compiler)
 {
-	unsigned explored = options->candidates - (unsigned)(options->candidates * 2ull / 5);
+	unsigned candidates = options->common.candidates, explored = candidates - (unsigned)(candidates * 2ull / 5);
 
 	memset(search, 0, sizeof(*search));
+	search->common = (struct common_search){ .program = "tilesearch", .options = &options->common, .drop = drop };
 	search->options = options;
 	search->compiler = compiler;
-	search->random.state = options->seed;
-	search->tried = calloc(options->candidates, sizeof(*search->tried));
+	search->random.state = options->common.seed;
+	search->tried = calloc(candidates, sizeof(*search->tried));
 	if (!search->tried)
 		return -ENOMEM;
 	rollcall_device_name(TILE_DEVICE, "cpu", NULL);
@@ -255,27 +186,19 @@ int tile_search_run(struct tile_search *search, const struct tile_options *optio
 	search->compile_counter = rollcall_counter("compile_ns", ROLLCALL_NS);
 	search->runs_counter = rollcall_counter("kernels_measured", ROLLCALL_COUNT);
 	int r = run_phase(search, "A explore", options->rows, explored);
-	if (r == 0 && explored < options->candidates)
-		r = run_phase(search, "B refine around the beam", 2 * options->rows, options->candidates - explored);
+	if (r == 0 && explored < candidates)
+		r = run_phase(search, "B refine around the beam", 2 * options->rows, candidates - explored);
 	return r;
 }
 
 void tile_search_report(const struct tile_search *search)
 {
-	const struct tile_options *options = search->options;
-	unsigned attempted = 0;
-
 	if (search->best_gflops > 0)
 		printf("tilesearch: best %s: %.1f GFLOP/s, %u rows, seed %" PRIu64 "\n", search->best_label,
-				search->best_gflops, search->problems[search->n_problems - 1].n, options->seed);
+				search->best_gflops, search->problems[search->n_problems - 1].n, search->options->common.seed);
 	else
 		printf("tilesearch: best: none, no candidate was timed\n");
-	for (int outcome = ROLLCALL_DECLINED; outcome < TILE_OUTCOMES; outcome++)
-		attempted += search->outcomes[outcome];
-	printf("tilesearch: outcomes: attempted=%u", attempted);
-	for (int outcome = ROLLCALL_DECLINED; outcome < TILE_OUTCOMES; outcome++)
-		printf(" %s=%u", outcome_names[outcome], search->outcomes[outcome]);
-	putchar('\n');
+	common_print_outcomes(&search->common);
 }
 
 void tile_search_close(struct tile_search *search)
@@ -283,13 +206,13 @@ void tile_search_close(struct tile_search *search)
 	while (search->n_under_way > 0) {
 		struct tile_candidate *candidate = search->under_way[--search->n_under_way];
 		tile_compiler_cancel(candidate->compiler);
-		drop(search, candidate, (enum rollcall_outcome)0);
+		drop(&candidate->common, (enum rollcall_outcome)0, search->options->common.leak);
 	}
-	drop_beam(search);
+	common_drop_beam(&search->common);
 	while (search->n_problems > 0) {
 		struct tile_problem *problem = &search->problems[--search->n_problems];
 		// A program that frees no pools frees none at its end either.
-		if (search->options->leak == TILE_LEAK_POOLS)
+		if (search->options->common.leak == LEAK_POOLS)
 			tile_problem_abandon(problem);
 		else
 			tile_problem_close(problem);

@@ -9,21 +9,18 @@
 #include "candidate.h"
 
 struct tile_search {
+	struct common_search common;
 	const struct tile_options *options;
 	struct tile_compiler *compiler;
-	struct tile_random random;
+	struct common_random random;
 	struct tile_problem problems[2]; // constants stay to the end
 	int n_problems;
-	struct tile_candidate *beam[TILE_BEAM_MAX]; // best first
-	unsigned n_beam;
 	struct tile_candidate *under_way[TILE_JOBS_MAX]; // oldest first
 	unsigned n_under_way;
 	struct tile_schedule *tried; // in this phase
 	size_t n_tried;
 	struct tile_digests digests;
-	unsigned n_begun;
-	unsigned outcomes[TILE_OUTCOMES]; // final ones
-	char best_label[TILE_LABEL_BYTES]; // of the phase, by measurement
+	char best_label[LABEL_BYTES]; // of the phase, by measurement
 	double best_gflops;
 	uint32_t best_gauge, compile_counter, runs_counter;
 };
