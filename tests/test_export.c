@@ -19,6 +19,7 @@
 
 #include "../recorder/export_format.h"
 #include "../recorder/page.h"
+#include "support/folder.h"
 #include "support/mon_fixture.h"
 
 static bool matches(const char *pattern, const char *text)
@@ -76,11 +77,11 @@ static void numbers_are_exact(void **state)
 
 static void a_file_appears_when_it_is_whole(void **state)
 {
-	char folder[] = "/tmp/test_export.XXXXXX", path[64];
+	char folder[TEST_FOLDER_BYTES], path[TEST_PATH_BYTES];
 	struct rec_outfile out;
 	struct stat status;
 	(void)state;
-	assert_non_null(mkdtemp(folder));
+	assert_true(test_folder_make(NULL, folder));
 	snprintf(path, sizeof(path), "%s/out", folder);
 	assert_int_equal(rec_outfile_open(&out, path, NULL, false, NULL), 0);
 	rec_outfile_text(&out, "half");
@@ -96,7 +97,7 @@ static void a_file_appears_when_it_is_whole(void **state)
 	assert_int_equal(rec_outfile_open(&out, path, NULL, true, NULL), 0);
 	assert_int_equal(rec_outfile_close(&out, false, NULL), 0);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(test_folder_remove(folder), 0);
 }
 
 // ---- The spill --------------------------------------------------------------------
@@ -161,10 +162,15 @@ static void a_spill_without_a_folder_says_so(void **state)
 	uint8_t bytes[4096] = {0};
 	int result = 0;
 	(void)state;
+	char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
 	setenv("TMPDIR", "/nonexistent", 1);
 	for (int i = 0; i < 10 && result == 0; i++)
 		result = rec_spill_put(spill, &stream, bytes, sizeof(bytes), &error);
-	unsetenv("TMPDIR");
+	if (before)
+		setenv("TMPDIR", before, 1);
+	else
+		unsetenv("TMPDIR");
+	free(before);
 	assert_int_equal(result, -ENOENT);
 	assert_non_null(strstr(error.text, "/nonexistent"));
 	rec_stream_fini(&stream);

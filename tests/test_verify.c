@@ -5,6 +5,8 @@
 
 #include "libtelemetry/schema_wire.h"
 #include "libtelemetry/trace_wire.h"
+#include "tests/support/folder.h"
+#include "tests/support/mode.h"
 #include "tests/support/series.h"
 
 #include <errno.h>
@@ -21,8 +23,8 @@
 
 #define BLOCKS_MAX 32
 
-static char folder[64];
-static char path[128], repaired[128];
+static char folder[TEST_FOLDER_BYTES];
+static char path[TEST_PATH_BYTES], repaired[TEST_PATH_BYTES];
 static struct test_series *series[2];
 
 // Where each block of the trace is, and what it holds.
@@ -37,8 +39,7 @@ static uint8_t *whole;
 static int make_folder(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/test_verify.XXXXXX");
-	if (!mkdtemp(folder))
+	if (!test_folder_make(NULL, folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/t.rct", folder);
 	snprintf(repaired, sizeof(repaired), "%s/r.rct", folder);
@@ -55,7 +56,7 @@ static int drop_folder(void **state)
 	for (int i = 0; i < 2; i++)
 		test_series_free(series[i]);
 	free(whole);
-	return rmdir(folder);
+	return test_folder_remove(folder);
 }
 
 static void note(const struct tele_trace_writer *writer, size_t begin, int i, uint64_t n_records)
@@ -146,11 +147,10 @@ static unsigned long long damaged_at(const char *text)
 // All bytes of headers and of the trailer, and of the rest some; all in a soak.
 static bool is_tried(size_t at)
 {
-	const char *mode = getenv("ROLLCALL_TEST_MODE");
 	bool is_edge = at < 64 || (at >= 500 && at < 530) || at + 40 >= file_bytes;
 	for (size_t k = 0; k < n_blocks; k++)
 		is_edge |= at >= blocks[k].begin && at < blocks[k].begin + TELE_BLOCK_HEADER_BYTES;
-	return is_edge || at % 29 == 0 || (mode && strcmp(mode, "soak") == 0);
+	return is_edge || at % 29 == 0 || test_is_soak();
 }
 
 static void a_flipped_byte_anywhere_names_its_block(void **state)
