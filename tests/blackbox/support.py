@@ -209,9 +209,12 @@ class Case(unittest.TestCase):
         return json.loads(self.rollcall("report", "--json", path).stdout)
 
     def compile(self, name, source, *options):
-        """Compiles a C program; skips the test where that is not possible."""
+        """Compiles a C program; skips the test where gcc cannot do anything that way."""
         path = self.file(name)
-        done = self.run_command(["gcc", "-x", "c", "-", "-o", path, *options], input=source.encode())
+        command = ["gcc", "-x", "c", "-", "-o", path, *options]
+        done = self.run_command(command, input=source.encode())
         if done.returncode != 0:
-            self.skipTest("gcc %s does not work here" % " ".join(options))
+            if self.run_command(command, input=b"int main(void) { return 0; }\n").returncode == 0:
+                self.fail("%s is no C: %s" % (name, done.stderr.decode()))
+            self.skipTest("NOT TESTED: gcc %s does not work here" % " ".join(options))
         return path
