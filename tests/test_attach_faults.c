@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "tests/support/skip.h"
+
 // Killed after a chunk was sealed: the row that a boundary is laid over is the
 // latest one, since none is open.
 static void a_boundary_after_a_seal_is_laid_over_the_latest_row(void **state)
@@ -101,7 +103,7 @@ static void a_file_of_another_owner_is_refused_by_name(void **state)
 {
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		skip_because("needs root");
 	struct test_ring *ring = test_ring_new(TELE_RING_BYTES_MIN, false);
 	struct tele_found_list list = {0};
 	assert_int_equal(chown(ring->file.path, 4711, (gid_t)-1), 0);

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "support/skip.h"
+
 #if defined(__has_include)
 #if __has_include(<cudaTypedefs.h>)
 #define HAS_TOOLKIT 1
@@ -97,8 +99,7 @@ static void every_prototype_is_the_toolkits(void **state)
 {
 	(void)state;
 #ifndef IS_COMPARED
-	print_message("no headers of CUDA 13 or later here (see CUDA_INCLUDE in the Makefile): NOT compared\n");
-	skip();
+	skip_because("no headers of CUDA 13 or later here (see CUDA_INCLUDE in the Makefile)");
 #endif
 }
 
@@ -114,10 +115,8 @@ static void every_symbol_is_in_the_drivers_stub(void **state)
 #include "../census/cuda_calls.def"
 	};
 	FILE *file = fopen(stub, "rb");
-	if (!file) {
-		print_message("no %s here: NOT compared\n", stub);
-		skip();
-	}
+	if (!file)
+		skip_because("no libcuda.so of a CUDA toolkit here to be linked against");
 	static char bytes[8 << 20];
 	size_t n = fread(bytes, 1, sizeof(bytes), file);
 	fclose(file);

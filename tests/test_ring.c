@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "tests/support/skip.h"
+
 #define SMALL_RING (64u << 10)
 
 static uint64_t control_of(const struct test_ring *ring, enum tele_control word)
@@ -153,7 +155,7 @@ static void a_directory_off_tmpfs_is_written_and_reads_the_same(void **state)
 	struct test_listener listener;
 	if (!ring->file.is_written) {
 		test_ring_free(ring);
-		skip();
+		skip_because("the current folder is on tmpfs");
 	}
 	test_listen_start(&listener, ring, false);
 	for (int i = 0; i < 200; i++) {

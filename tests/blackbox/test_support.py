@@ -90,10 +90,22 @@ class Cleaning(unittest.TestCase):
             browser.CHROMIUM, browser.tempfile.mkdtemp = before, made
         self.assertFalse(os.path.exists(profiles[0]))
 
-    def test_a_test_program_that_takes_too_long_goes_with_all_that_it_started(self):
+    def runner(self):
+        """tests/run as a module."""
         spec = spec_from_loader("run", SourceFileLoader("run", os.path.join(REPOSITORY, "tests", "run")))
         runner = module_from_spec(spec)
         spec.loader.exec_module(runner)
+        return runner
+
+    def test_what_a_program_leaves_out_is_shown_once(self):
+        skipped = "[  SKIPPED ] a_test\n"
+        output = ("[ RUN      ] a_test\nNOT TESTED: needs root\n" + skipped + "[  SKIPPED ] 1 test(s), listed below:\n" + skipped
+                  + " 1 SKIPPED TEST(S)\ntest_b (c) ... skipped 'no d'\ntest_e (f) ... ok\n")
+        self.assertEqual(list(self.runner().not_tested(output)),
+                         ["NOT TESTED: needs root", "[  SKIPPED ] a_test", "test_b (c) ... skipped 'no d'"])
+
+    def test_a_test_program_that_takes_too_long_goes_with_all_that_it_started(self):
+        runner = self.runner()
         script = "trap '' TERM; setsid sh -c 'sleep 600 & echo $!; wait' & wait"
         _, code, output, _ = runner.run("late", ["sh", "-c", script], 5, dict(os.environ))
         self.assertEqual(code, 124)

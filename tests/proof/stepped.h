@@ -7,6 +7,7 @@
 #define TESTS_PROOF_STEPPED_H
 
 #include "libtelemetry/fence.h"
+#include "tests/support/skip.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@
 #define skip_where_instrumented() \
 	do { \
 		if (PROOF_IS_INSTRUMENTED) \
-			skip(); \
+			skip_because("code of a sanitizer cannot be stepped through"); \
 	} while (0)
 
 struct proof_stepped {
