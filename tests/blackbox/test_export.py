@@ -14,7 +14,7 @@ import unittest
 
 from tests.blackbox.imports import ImportCase
 from tests.blackbox.prometheus import PROMTOOL, Prometheus, needs_prometheus, parse
-from tests.blackbox.support import LIMIT_S, ROLLCALL, SANITIZED, Script, needs_preload, needs_root, wait_for
+from tests.blackbox.support import LIMIT_S, ROLLCALL, SANITIZED, Script, needs_mount, needs_preload, wait_for
 
 FORMATS = ("csv", "jsonl", "openmetrics", "perfetto", "trace")
 HOSTILE = 'a"b\\c,d\x1b[31m\u202e<&>{}=\x7f\'' + "\u00e9"
@@ -402,9 +402,9 @@ class Processes(ExportCase):
         self.assertEqual(self.lines(path, "-p", str(self.pids[1]))[-1]["label"], HOSTILE)
         _, processes = check_trace_events(self, self.export(path, "perfetto"))
         self.assertIn(HOSTILE, processes.values())
-        if PROMTOOL:
-            done = self.run_command([PROMTOOL, "tsdb", "create-blocks-from", "openmetrics", "/dev/stdin", self.file("data")],
-                                    input=self.export(path, "openmetrics"), text=True)
+        if not PROMTOOL:
+            print("NOT TESTED: hostile names in promtool, which is not installed")
+        else:
             with open(self.file("h.om"), "w") as file:
                 file.write(self.export(path, "openmetrics"))
             done = self.run_command([PROMTOOL, "tsdb", "create-blocks-from", "openmetrics", self.file("h.om"), self.file("data")],
@@ -535,7 +535,7 @@ class Faults(ExportCase):
         self.assertEqual(len(self.report(old)), 1)
         self.assertEqual(sorted(os.listdir(self.files)), ["g7-1.rct", "old"])
 
-    @needs_root
+    @needs_mount
     def test_a_small_file_system_is_left_empty(self):
         path, small = self.long_trace(20000), self.file("small")
         os.mkdir(small)
@@ -543,8 +543,6 @@ class Faults(ExportCase):
             shell = ('mount -t tmpfs -o size=16k none "$0" && { "$1" export "$2" --format %s -o "$0/out"; echo "status $?"; '
                      'ls -A "$0"; }' % format)
             done = self.run_command(["unshare", "-m", "sh", "-c", shell, small, ROLLCALL, path], text=True)
-            if "unshare" in done.stderr or "mount:" in done.stderr:
-                self.skipTest("cannot mount a tmpfs here")
             self.assertEqual(done.stdout, "status 1\n", format)
             self.assert_one_line(done.stderr)
 

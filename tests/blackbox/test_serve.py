@@ -251,7 +251,9 @@ class Processes(ServeCase):
             self.assertEqual(families["rollcall_up"]["samples"][0][0]["label"], shown)
         body = get("http://%s/metrics" % address)[2]
         self.assertNotIn("\x1b", body)
-        if PROMTOOL:
+        if not PROMTOOL:
+            print("NOT TESTED: hostile names in promtool, which is not installed")
+        else:
             done = self.run_command([PROMTOOL, "check", "metrics"], input=body, text=True)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
