@@ -80,6 +80,7 @@ void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row
 		analysis_difference(VALUE(contexts_created), VALUE(contexts_released));
 #undef VALUE
 	derived.unattributed = unattributed(schema, row, n_fields);
+	derived.overhead = derived.foreign = (struct analysis_signed){0};
 	*ret_derived = derived;
 }
 
@@ -106,6 +107,8 @@ static const struct {
 	{"unreleased_contexts", AT(unreleased_contexts), true},
 	{"residual_huge_bytes", AT(residency.huge_bytes), true},
 	{"unattributed_bytes", AT(unattributed), true},
+	{"overhead_bytes", AT(overhead), true},
+	{"foreign_bytes", AT(foreign), true},
 #undef AT
 };
 

@@ -19,6 +19,10 @@ struct analysis_derived {
 	struct analysis_signed live_modules;	    // loaded - unloaded
 	struct analysis_signed unreleased_contexts; // created - released: not a live count
 	struct analysis_signed unattributed;	    // devices' used - what this process holds there
+
+	// Over all devices, as observers told it (outside.h); from the row alone unknown.
+	struct analysis_signed overhead; // what the process has - what is live
+	struct analysis_signed foreign;	 // used - what all processes have
 };
 
 void analysis_derived_read(const struct tele_schema *schema, const uint64_t *row, uint32_t n_fields,

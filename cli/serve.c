@@ -112,6 +112,8 @@ static int open_server(struct server *server, const struct analysis_limits *limi
 	pthread_mutex_init(&server->lock, NULL);
 	mon_feed_init(&server->model, MON_HISTORY_SHORT, &options);
 	int status = mon_live_open(NULL, false, &server->live, ret_error);
+	if (status == 0)
+		status = mon_live_ask_outside(server->live, ret_error);
 	if (status < 0)
 		return status;
 	feed(server, cli_now_ns());

@@ -81,16 +81,6 @@ static void write_fields(struct mon_out *out, const struct mon_process *process)
 	mon_out_text(out, "}");
 }
 
-static void write_residual(struct mon_out *out, const char *name, struct analysis_signed bytes)
-{
-	mon_out_text(out, ",");
-	write_key(out, name);
-	if (bytes.is_known)
-		mon_out_format(out, "%lld", (long long)bytes.value);
-	else
-		mon_out_text(out, "null");
-}
-
 static void write_derived(struct mon_out *out, const struct mon_process *process)
 {
 	static const struct analysis_derived nothing = {
@@ -117,8 +107,6 @@ static void write_derived(struct mon_out *out, const struct mon_process *process
 			mon_out_format(out, "%s%llu", number.is_negative ? "-" : "",
 				       (unsigned long long)number.magnitude);
 	}
-	write_residual(out, "overhead_bytes", process->residuals.overhead);
-	write_residual(out, "foreign_bytes", process->residuals.foreign);
 	mon_out_text(out, "}");
 }
 

@@ -391,6 +391,6 @@ void mon_model_settle(struct mon_model *model)
 			settle_process(process);
 		process->is_superseded =
 			process->state == TELE_REPLACED && has_successor(model, process);
-		mon_outside_sum(model, process, &process->residuals);
+		mon_outside_sum(model, process);
 	}
 }

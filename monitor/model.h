@@ -94,12 +94,6 @@ struct mon_verdict {
 	char text[ANALYSIS_SENTENCE_MAX];
 };
 
-// What is left of devices' memory, as observers told it (outside.h).
-struct mon_residuals {
-	struct analysis_signed overhead; // what the process has less what is live
-	struct analysis_signed foreign;	 // in use, and of no process that the driver tells of
-};
-
 struct mon_process {
 	struct tele_identity identity;
 	const struct tele_instance *instance; // the source's: schema, strings
@@ -138,7 +132,6 @@ struct mon_process {
 
 	// Filled by mon_model_settle, from the latest row:
 	struct analysis_derived derived;
-	struct mon_residuals residuals; // over all devices
 	uint32_t n_broken; // invariants that the latest row breaks
 	struct analysis_broken broken[4];
 	struct analysis_verdict *judged; // owned; ranked; NULL in a copy

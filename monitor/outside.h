@@ -9,6 +9,7 @@
 #ifndef MON_OUTSIDE_H
 #define MON_OUTSIDE_H
 
+#include "../analysis/outside.h"
 #include "../libtelemetry/attach.h"
 #include "../libtelemetry/schema.h"
 #include "model.h"
@@ -39,17 +40,12 @@ const struct tele_plan *mon_outside_plan(const struct mon_outside *outside);
 // unknown; and its number.
 const uint64_t *mon_outside_row(const struct mon_outside *outside, uint64_t *ret_seq);
 
-// Of a model: what the newest row of an observer says of a process's device.
-// False where none speaks of it.
-bool mon_outside_find(const struct mon_model *model, const struct mon_process *process, uint32_t device,
-		      struct tele_outside_values *ret_values);
-
-// The residuals of one device; unknown where nothing is told.
+// The residuals of one device, by the newest row of an observer in the model;
+// unknown where none speaks of it.
 void mon_outside_residuals(const struct mon_model *model, const struct mon_process *process, uint32_t device,
-			   struct mon_residuals *ret_residuals);
+			   struct analysis_signed *ret_overhead, struct analysis_signed *ret_foreign);
 
-// The sums over all devices of the process where they are known.
-void mon_outside_sum(const struct mon_model *model, const struct mon_process *process,
-		     struct mon_residuals *ret_residuals);
+// Fills the sums over all devices among what follows from the process's row.
+void mon_outside_sum(const struct mon_model *model, struct mon_process *process);
 
 #endif

@@ -320,16 +320,16 @@ static void draw_device_title(struct mon_pen *pen, uint32_t instance, uint64_t u
 // What observers told of the device; nothing where they did not.
 static void draw_residuals(struct mon_pen *pen, uint32_t instance)
 {
-	struct mon_residuals residuals;
+	struct analysis_signed overhead, foreign;
 	char number[MON_NUMBER_BYTES];
 	int columns = mon_bytes_columns(pen->units) + 1;
-	mon_outside_residuals(pen->model, pen->process, instance, &residuals);
+	mon_outside_residuals(pen->model, pen->process, instance, &overhead, &foreign);
 	const struct {
 		struct analysis_signed bytes;
 		const char *name, *what;
 	} lines[] = {
-		{residuals.overhead, "overhead", "contexts, code, slack, what was not seen"},
-		{residuals.foreign, "foreign", "of no process that the driver tells of"},
+		{overhead, "overhead", "contexts, code, slack, what was not seen"},
+		{foreign, "foreign", "of no process that the driver tells of"},
 	};
 	for (size_t i = 0; i < TELE_ARRAY_LEN(lines); i++) {
 		if (!lines[i].bytes.is_known)

@@ -321,6 +321,8 @@ static int take_record(struct rec_exporter *exporter, const struct tele_record *
 	struct rec_exported *process = process_of(exporter, record->instance);
 	if (!process)
 		return tele_fail(ret_error, -ENOMEM, "out of memory for %u processes", exporter->n_processes);
+	if (analysis_outside_take(&exporter->outside, record) < 0)
+		return tele_fail(ret_error, -ENOMEM, "out of memory for what was seen from outside");
 	if (!process->is_chosen)
 		return 0;
 	if (record->kind == TELE_RECORD_GAP && process->is_known)
@@ -466,6 +468,7 @@ int rec_export(const struct rec_export_options *options, struct rec_export_resul
 		free(exporter.processes[i]);
 	}
 	free(exporter.processes);
+	analysis_outside_fini(&exporter.outside);
 	mon_out_fini(&exporter.scratch);
 	tele_source_close(exporter.source);
 	return result;

@@ -7,6 +7,7 @@
 #ifndef REC_EXPORT_FORMAT_H
 #define REC_EXPORT_FORMAT_H
 
+#include "../analysis/outside.h"
 #include "../libtelemetry/source.h"
 #include "../libtelemetry/trace.h"
 #include "../monitor/out.h"
@@ -79,6 +80,7 @@ struct rec_exporter {
 	uint64_t n_texts_left_out; // openmetrics: changes to a text that has no series
 	uint64_t written_bytes;
 	struct mon_out scratch;
+	struct analysis_outside outside; // what observers told so far
 	void *own; // the format's
 };
 

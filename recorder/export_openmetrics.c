@@ -307,6 +307,7 @@ static int add_derived_samples(struct rec_exporter *exporter, const struct rec_e
 	size_t i;
 	int result = 0;
 	analysis_derived_read(process->instance->schema, record->row, record->n_fields, &derived);
+	analysis_outside_read(&exporter->outside, record, &derived.overhead, &derived.foreign);
 	for (i = 0; analysis_derived_at(&derived, i, &number) && result == 0; i++)
 		if (number.is_known && own->derived[i] != NO_SERIES)
 			result = add_sample(metrics, own->derived[i], at_ms,

@@ -198,27 +198,34 @@ static void put_number(struct mon_out *out, unsigned unit, int64_t value, bool i
 		mon_out_text(out, "<td class=\"n quiet\">n/a</td>");
 }
 
+static void put_class(struct mon_out *out, const struct rec_class *class, const struct analysis_verdict *verdict)
+{
+	mon_out_text(out, "<tr><td>");
+	rec_html_text(out, class->name);
+	mon_out_format(out, "</td><td><span class=\"badge %s\">%s</span></td>", rec_html_shape_style(verdict),
+		       rec_html_shape_word(verdict));
+	put_number(out, class->unit, class->first, true, false);
+	put_number(out, class->unit, class->peak, true, false);
+	put_number(out, class->unit, class->last, class->is_last_known, false);
+	put_number(out, class->unit, (int64_t)((uint64_t)class->last - (uint64_t)class->first), true, true);
+	mon_out_text(out, "</tr>\n");
+}
+
 void rec_html_classes(struct mon_out *out, const struct rec_html_process *process)
 {
+	const struct rec_summary *summary = process->summary;
 	bool has_head = false;
-	for (size_t i = 0; i < process->summary->n_classes; i++) {
-		const struct rec_class *class = &process->summary->classes[i];
-		const struct analysis_verdict *verdict = rec_html_verdict(process, i, ANALYSIS_AXIS_COUNT);
-		if (!rec_html_has_class(process, i))
+	for (size_t i = 0; i < summary->n_classes + TELE_ARRAY_LEN(summary->residuals); i++) {
+		bool is_class = i < summary->n_classes;
+		const struct rec_class *class = is_class ? &summary->classes[i]
+							 : &summary->residuals[i - summary->n_classes];
+		if (is_class ? !rec_html_has_class(process, i) : !class->is_known)
 			continue;
 		if (!has_head)
 			mon_out_text(out, "<h3>Figures</h3>\n<div class=\"scroll\"><table class=\"sortable\">\n<thead><tr><th>class</th><th>verdict</th>"
 					  "<th class=\"n\">first</th><th class=\"n\">peak</th><th class=\"n\">last</th><th class=\"n\">change</th></tr></thead>\n<tbody>\n");
 		has_head = true;
-		mon_out_text(out, "<tr><td>");
-		rec_html_text(out, class->name);
-		mon_out_format(out, "</td><td><span class=\"badge %s\">%s</span></td>", rec_html_shape_style(verdict),
-			       rec_html_shape_word(verdict));
-		put_number(out, class->unit, class->first, true, false);
-		put_number(out, class->unit, class->peak, true, false);
-		put_number(out, class->unit, class->last, class->is_last_known, false);
-		put_number(out, class->unit, (int64_t)((uint64_t)class->last - (uint64_t)class->first), true, true);
-		mon_out_text(out, "</tr>\n");
+		put_class(out, class, is_class ? rec_html_verdict(process, i, ANALYSIS_AXIS_COUNT) : NULL);
 	}
 	if (has_head)
 		mon_out_text(out, "</tbody></table></div>\n");

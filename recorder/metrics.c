@@ -111,6 +111,10 @@ static const char *derived_help(const char *name)
 		{"live_pool_bytes", "Bytes of those pools"},
 		{"live_modules", "Modules loaded minus unloaded"},
 		{"unreleased_contexts", "Contexts created minus released; not a count of live ones"},
+		{"residual_huge_bytes", "Part of the residual: brought along by huge pages"},
+		{"unattributed_bytes", "Device memory used by everybody minus what the process holds"},
+		{"overhead_bytes", "Device memory that the driver says the process has minus what it holds"},
+		{"foreign_bytes", "Device memory in use and of no process that the driver tells of"},
 	};
 	for (size_t i = 0; i < TELE_ARRAY_LEN(helps); i++)
 		if (strcmp(name, helps[i].name) == 0)

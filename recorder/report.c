@@ -41,32 +41,38 @@ static bool is_printed(const struct rec_class *class, unsigned n_devices)
 	       strstr(class->name, "].device_used_bytes");
 }
 
+static void print_class(const struct rec_printer *printer, const struct rec_class *class)
+{
+	char first[48];
+	char peak[48];
+	char last[48];
+	char change[48];
+	char name[ANALYSIS_CLASS_NAME_MAX];
+	mon_out_format(printer->out, "  %-26s %12s %12s %12s %12s\n",
+		       mon_text_clean(class->name, printer->options->is_ascii, name, sizeof(name)),
+		       figure_text(class, class->first, false, first, sizeof(first)),
+		       figure_text(class, class->peak, false, peak, sizeof(peak)),
+		       class->is_last_known ? figure_text(class, class->last, false, last, sizeof(last)) : "n/a",
+		       figure_text(class, (int64_t)((uint64_t)class->last - (uint64_t)class->first), true, change, sizeof(change)));
+}
+
 static void print_classes(const struct rec_printer *printer, const struct rec_summary *summary)
 {
 	bool has_head = false;
 	unsigned n_devices = 0;
+	size_t n_residuals = TELE_ARRAY_LEN(summary->residuals);
 	for (size_t i = 0; i < summary->n_classes; i++)
 		n_devices += strstr(summary->classes[i].name, "].device_used_bytes") != NULL;
-	for (size_t i = 0; i < summary->n_classes; i++) {
-		const struct rec_class *class = &summary->classes[i];
-		char first[48];
-		char peak[48];
-		char last[48];
-		char change[48];
-		char name[ANALYSIS_CLASS_NAME_MAX];
+	for (size_t i = 0; i < summary->n_classes + n_residuals; i++) {
+		const struct rec_class *class = i < summary->n_classes ? &summary->classes[i]
+								       : &summary->residuals[i - summary->n_classes];
 		if (!is_printed(class, n_devices))
 			continue;
 		if (!has_head)
 			mon_out_format(printer->out, "\n  %-26s %12s %12s %12s %12s\n", "class", "first", "peak",
 				       "last", "change");
 		has_head = true;
-		mon_out_format(printer->out, "  %-26s %12s %12s %12s %12s\n",
-			       mon_text_clean(class->name, printer->options->is_ascii, name, sizeof(name)),
-			       figure_text(class, class->first, false, first, sizeof(first)),
-			       figure_text(class, class->peak, false, peak, sizeof(peak)),
-			       class->is_last_known ? figure_text(class, class->last, false, last, sizeof(last))
-						    : "n/a",
-			       figure_text(class, (int64_t)((uint64_t)class->last - (uint64_t)class->first), true, change, sizeof(change)));
+		print_class(printer, class);
 	}
 	if (!has_head)
 		mon_out_text(printer->out, "\n  no figure of it is known\n");

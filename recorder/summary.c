@@ -49,10 +49,25 @@ static struct rec_summary *summary_of(struct rec_summaries *summaries, struct te
 		.first_at_ns = TELE_UNKNOWN,
 		.n_attempted = TELE_UNKNOWN,
 		.n_linked = TELE_UNKNOWN,
+		.residuals = {{.name = "overhead_bytes", .unit = TELE_BYTES},
+			      {.name = "foreign_bytes", .unit = TELE_BYTES}},
 	};
 	for (int i = 0; i < TELE_OUTCOME_COUNT; i++)
 		summary->outcomes[i] = TELE_UNKNOWN;
 	return summary;
+}
+
+static void note_value(struct rec_class *class, bool is_known, int64_t value)
+{
+	class->is_last_known = is_known;
+	if (!is_known)
+		return;
+	if (!class->is_known)
+		class->first = class->peak = value;
+	class->is_known = true;
+	class->last = value;
+	if (value > class->peak)
+		class->peak = value;
 }
 
 // The watch has read the row before.
@@ -72,19 +87,8 @@ static int take_classes(struct rec_summary *summary)
 			summary->classes[i].unit = set->items[i].unit;
 		}
 	}
-	for (size_t i = 0; i < summary->n_classes; i++) {
-		struct rec_class *class = &summary->classes[i];
-		int64_t value = (int64_t)values[i];
-		class->is_last_known = values[i] != TELE_UNKNOWN;
-		if (!class->is_last_known)
-			continue;
-		if (!class->is_known)
-			class->first = class->peak = value;
-		class->is_known = true;
-		class->last = value;
-		if (value > class->peak)
-			class->peak = value;
-	}
+	for (size_t i = 0; i < summary->n_classes; i++)
+		note_value(&summary->classes[i], values[i] != TELE_UNKNOWN, (int64_t)values[i]);
 	return 0;
 }
 
@@ -111,8 +115,13 @@ static void take_search(struct rec_summary *summary, const uint64_t *row, uint32
 #undef COUNT
 }
 
-static int take_row(struct rec_summary *summary, const struct tele_record *record)
+static int take_row(struct rec_summary *summary, const struct tele_record *record,
+		    const struct analysis_outside *outside)
 {
+	struct analysis_signed overhead, foreign;
+	analysis_outside_read(outside, record, &overhead, &foreign);
+	note_value(&summary->residuals[0], overhead.is_known, overhead.value);
+	note_value(&summary->residuals[1], foreign.is_known, foreign.value);
 	summary->n_rows++;
 	if (record->n_fields > 0 && record->row[0] != TELE_UNKNOWN) {
 		summary->first_at_ns = tele_min_u64(summary->first_at_ns, record->row[0]);
@@ -166,7 +175,7 @@ int rec_summaries_take(struct rec_summaries *summaries, const struct tele_record
 {
 	*ret_summary = NULL;
 	if (record->instance->identity.is_observer)
-		return 0;
+		return analysis_outside_take(&summaries->outside, record);
 	struct rec_summary *summary = summary_of(summaries, record->instance);
 	if (!summary)
 		return -ENOMEM;
@@ -176,7 +185,7 @@ int rec_summaries_take(struct rec_summaries *summaries, const struct tele_record
 		return watched;
 	switch (record->kind) {
 	case TELE_RECORD_ROW:
-		return take_row(summary, record);
+		return take_row(summary, record, &summaries->outside);
 	case TELE_RECORD_EVENT:
 		return take_event(summary, &record->event);
 	case TELE_RECORD_GAP:
@@ -222,5 +231,6 @@ void rec_summaries_fini(struct rec_summaries *summaries)
 		analysis_watch_free(summaries->items[i].watch);
 	}
 	free(summaries->items);
+	analysis_outside_fini(&summaries->outside);
 	*summaries = (struct rec_summaries){0};
 }

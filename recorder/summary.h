@@ -7,6 +7,7 @@
 #ifndef REC_SUMMARY_H
 #define REC_SUMMARY_H
 
+#include "../analysis/outside.h"
 #include "../analysis/watch.h"
 #include "../libtelemetry/base.h"
 #include "../libtelemetry/block.h"
@@ -44,6 +45,7 @@ struct rec_summary {
 	unsigned last_candidate_event;			// its event type; 0: none
 	struct rec_class *classes; // one for each class of the watch
 	size_t n_classes;
+	struct rec_class residuals[2]; // of devices' memory, as observers told it: overhead, foreign
 	struct analysis_watch *watch; // for ANALYSIS_FINAL
 };
 
@@ -52,6 +54,7 @@ struct rec_summaries {
 	size_t n_items, capacity;
 	size_t latest; // that a record was of
 	const struct analysis_limits *limits; // the caller's; NULL: none
+	struct analysis_outside outside;
 };
 
 // Reads the source to its end (a live one: to what there is now) and fills

@@ -9,10 +9,12 @@ show in the self-report."""
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import unittest
+import urllib.request
 
 from tests.blackbox.support import BUILD, LIBRARY, LIMIT_S, ROLLCALL, SANITIZED, Case, wait_for
 
@@ -332,9 +334,44 @@ print("ready\""""))
         screen = subprocess.run([ROLLCALL, "replay", "--once", "--view", "devices", trace], env=self.environment,
                                 capture_output=True, text=True).stdout
         self.assertRegex(screen, r"overhead +\+65\.0M")
-        for command in ("verify", "info", "report"):
-            done = subprocess.run([ROLLCALL, command, trace], env=self.environment, capture_output=True, text=True)
-            self.assertEqual(0, done.returncode, command + ": " + done.stdout + done.stderr)
+        def says(*arguments):
+            done = subprocess.run([ROLLCALL, *arguments, trace], env=self.environment, capture_output=True, text=True)
+            self.assertEqual(0, done.returncode, arguments[0] + ": " + done.stdout + done.stderr)
+            return done.stdout
+
+        says("verify")
+        says("info")
+        report = says("report")
+        self.assertRegex(report, r"overhead_bytes +65\.0M +65\.0M +65\.0M +\+0B")
+        self.assertRegex(report, r"foreign_bytes +33\.0M +33\.0M")
+        self.assertEqual(65 * MIB, json.loads(says("report", "--json"))[0]["derived"]["overhead_bytes"])
+        says("report", "--html", self.file("page.html"))
+        with open(self.file("page.html")) as file:
+            self.assertRegex(file.read(), r'overhead_bytes</td>.*data-v="%d"' % (65 * MIB))
+        metrics = says("export", "--format", "openmetrics")
+        self.assertRegex(metrics, r"(?m)^rollcall_overhead_bytes\{[^}]*\} %d " % (65 * MIB))
+        self.assertRegex(metrics, r"(?m)^rollcall_foreign_bytes\{[^}]*\} %d " % (33 * MIB))
+
+    def test_serve_asks_from_outside(self):
+        pid = self.client(CLIENT, "dlopen")
+        self.check_work(pid)
+        nvml = self.file("nvml")
+        uuid = "GPU-f0001020-3040-5060-7080-90a0b0c0d0e0"
+        with open(nvml, "w") as file:
+            file.write("device %s %d %d\nprocess %s %d %d\n" % (uuid, 12 << 30, 200 * MIB, uuid, pid, 67 * MIB))
+        server = subprocess.Popen([ROLLCALL, "serve", "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True,
+                                  env=dict(self.environment, FAKE_NVML=nvml))
+        self.addCleanup(lambda: (server.kill(), server.wait(), server.stderr.close()))
+        line = server.stderr.readline()
+        if "libmicrohttpd is not installed" in line:
+            self.skipTest("needs Debian's package libmicrohttpd12")
+        address = re.search(r"http://(\S+?)/", line).group(1)
+
+        def overhead():
+            page = urllib.request.urlopen("http://%s/metrics" % address, timeout=LIMIT_S).read().decode()
+            return re.findall(r"(?m)^rollcall_overhead_bytes\{[^}]*\} (\d+)", page)
+
+        wait_for(lambda: overhead() == [str(65 * MIB)], "the overhead")
 
     def test_audit_names_the_overhead(self):
         pid = self.client(CLIENT, "dlopen")
