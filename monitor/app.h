@@ -33,6 +33,7 @@ struct mon_app {
 	struct mon_player *player; // a replay
 	struct mon_player focus;   // live: the opened process; without a source: none
 	struct mon_model focused;  // and what it shows
+	uint64_t focus_told;	   // rows of the observer before this one were told to it, too
 	enum mon_entry entry;
 	uint64_t clicked; // the process that the last input clicked on; 0
 	char find[64]; // of / in any view; n and N look for it

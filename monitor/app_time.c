@@ -27,6 +27,36 @@ void mon_time_blur(struct mon_app *app)
 	mon_player_close(&app->focus);
 }
 
+// What was seen from outside lies in no process's ring, so it is taped beside it,
+// from now on.
+static int tell_outside(struct mon_app *app)
+{
+	struct tele_record row;
+	int failed = 0;
+	if (!mon_live_outside_row(app->live, &row) || row.seq < app->focus_told)
+		return 0;
+	const struct tele_record instance = {.kind = TELE_RECORD_INSTANCE, .instance = row.instance};
+	if (app->focus_told == 0)
+		failed = mon_tape_add(app->focus.past.tape, &instance);
+	if (!failed)
+		failed = mon_tape_add(app->focus.past.tape, &row);
+	app->focus_told = row.seq + 1;
+	return failed;
+}
+
+void mon_time_refresh(struct mon_app *app)
+{
+	struct tele_error error = {0};
+	if (!app->focus.source)
+		return;
+	if (tell_outside(app))
+		(void)tele_fail(&error, -ENOMEM, "out of memory");
+	if (error.code == 0 && mon_player_refresh(&app->focus, &error) == 0)
+		return;
+	mon_time_blur(app);
+	mon_app_note(app, error.text);
+}
+
 void mon_time_focus(struct mon_app *app, uint64_t instance_id)
 {
 	struct tele_source *source;
@@ -44,6 +74,10 @@ void mon_time_focus(struct mon_app *app, uint64_t instance_id)
 		return;
 	}
 	app->focus.instance_id = instance_id;
+	app->focus_told = 0;
+	mon_time_refresh(app);
+	if (!app->focus.source)
+		return;
 	if (app->is_frozen) {
 		const struct mon_process *then = mon_model_find(&app->frozen, instance_id);
 		const struct mon_row *row = then ? mon_process_latest(then) : NULL;
@@ -52,15 +86,6 @@ void mon_time_focus(struct mon_app *app, uint64_t instance_id)
 			mon_player_show(&app->focus, row->at_ns, NULL);
 	}
 	mon_model_settle(&app->focused);
-}
-
-void mon_time_refresh(struct mon_app *app)
-{
-	struct tele_error error = {0};
-	if (!app->focus.source || mon_player_refresh(&app->focus, &error) == 0)
-		return;
-	mon_time_blur(app);
-	mon_app_note(app, error.text);
 }
 
 // ---- Pause ----------------------------------------------------------------------

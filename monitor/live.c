@@ -235,6 +235,19 @@ int mon_live_ask_outside(struct mon_live *live, struct tele_error *ret_error)
 	return live->outside ? 0 : tele_fail(ret_error, -ENOMEM, "out of memory");
 }
 
+bool mon_live_outside_row(const struct mon_live *live, struct tele_record *ret_record)
+{
+	if (!live->outside || live->n_outside_fields == 0 || live->has_outside_row)
+		return false;
+	*ret_record = (struct tele_record){
+		.kind = TELE_RECORD_ROW,
+		.instance = mon_outside_instance(live->outside),
+		.n_fields = live->n_outside_fields,
+	};
+	ret_record->row = mon_outside_row(live->outside, &ret_record->seq);
+	return true;
+}
+
 struct tele_source *mon_live_source(struct mon_live *live)
 {
 	return &live->source;

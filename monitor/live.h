@@ -23,6 +23,10 @@ int mon_live_open(const char *directory, bool follow_all, struct mon_live **ret_
 // source then tells an observer's instance. To be called before the first refresh.
 int mon_live_ask_outside(struct mon_live *live, struct tele_error *ret_error);
 
+// The observer's latest row, for who reads one process by mon_live_ring. False
+// before there is one.
+bool mon_live_outside_row(const struct mon_live *live, struct tele_record *ret_record);
+
 // The merged source; 0 from it means nothing more until the next refresh.
 // Closed by mon_live_close.
 struct tele_source *mon_live_source(struct mon_live *live);

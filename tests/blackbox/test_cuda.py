@@ -17,6 +17,7 @@ import unittest
 import urllib.request
 
 from tests.blackbox.support import BUILD, LIBRARY, LIMIT_S, ROLLCALL, SANITIZED, Case, wait_for
+from tests.blackbox.terminal import Terminal, TerminalCase, needs_tmux
 
 FAKE = os.path.join(BUILD, "fake")
 CUDA = os.path.join(BUILD, "librollcall-cuda.so")
@@ -25,6 +26,7 @@ CLIENT = os.path.join(FAKE, "client")
 DRIVER = os.path.join(FAKE, "libcuda.so.1")
 CUDASEARCH = os.path.join(BUILD, "cudasearch")
 MIB = 1 << 20
+UUID = "GPU-f0001020-3040-5060-7080-90a0b0c0d0e0"  # of device 0
 
 
 def system_library(name):
@@ -52,6 +54,12 @@ class CudaCase(Case):
         self.client_process = process
         return int(line.split()[1])
 
+    def environment_with_nvml(self, text):
+        """The environment of a monitor whom the management library says that."""
+        with open(self.file("nvml"), "w") as file:
+            file.write(text)
+        return dict(self.environment, FAKE_NVML=self.file("nvml"))
+
     def reading(self, pid, condition=None):
         """The process's fields, once `condition` of them holds."""
         def look():
@@ -69,7 +77,7 @@ class CudaCase(Case):
                   "device[0].pools_freed": 1, "device[0].contexts_created": 1, "device[0].contexts_released": 0,
                   "driver[0].live_pools": 2, "driver[0].live_bytes": 2 * MIB, "driver[0].linear_pools": 2,
                   "driver[0].primary_references": 1, "driver[0].modules": 1, "census.live_unlabelled_pools": 2,
-                  "device[0].name": "Fake 0", "device[0].uuid": "GPU-f0001020-3040-5060-7080-90a0b0c0d0e0"}
+                  "device[0].name": "Fake 0", "device[0].uuid": UUID}
         self.assertEqual(wanted, {name: fields.get(name) for name in wanted})
         for name in ("identity_mismatch", "foreign_libcuda", "unknown_frees", "untracked", "failures",
                      "discovered_contexts", "unplaced_allocations"):
@@ -311,12 +319,9 @@ print("ready\""""))
     def test_a_replay_shows_the_overhead_that_was_seen_live(self):
         pid = self.client(CLIENT, "dlopen")
         self.check_work(pid)
-        nvml, trace = self.file("nvml"), self.file("trace.rct")
-        uuid = "GPU-f0001020-3040-5060-7080-90a0b0c0d0e0"
-        with open(nvml, "w") as file:
-            file.write("device %s %d %d\nprocess %s %d %d\nprocess %s 1 %d\n" %
-                       (uuid, 12 << 30, 200 * MIB, uuid, pid, 67 * MIB, uuid, 100 * MIB))
-        env = dict(self.environment, FAKE_NVML=nvml)
+        trace = self.file("trace.rct")
+        env = self.environment_with_nvml("device %s %d %d\nprocess %s %d %d\nprocess %s 1 %d\n" %
+                                         (UUID, 12 << 30, 200 * MIB, UUID, pid, 67 * MIB, UUID, 100 * MIB))
 
         def derived(env, *arguments):
             done = subprocess.run([ROLLCALL, *arguments], env=env, capture_output=True, text=True)
@@ -355,12 +360,10 @@ print("ready\""""))
     def test_serve_asks_from_outside(self):
         pid = self.client(CLIENT, "dlopen")
         self.check_work(pid)
-        nvml = self.file("nvml")
-        uuid = "GPU-f0001020-3040-5060-7080-90a0b0c0d0e0"
-        with open(nvml, "w") as file:
-            file.write("device %s %d %d\nprocess %s %d %d\n" % (uuid, 12 << 30, 200 * MIB, uuid, pid, 67 * MIB))
+        env = self.environment_with_nvml("device %s %d %d\nprocess %s %d %d\n" %
+                                         (UUID, 12 << 30, 200 * MIB, UUID, pid, 67 * MIB))
         server = subprocess.Popen([ROLLCALL, "serve", "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True,
-                                  env=dict(self.environment, FAKE_NVML=nvml))
+                                  env=env)
         self.addCleanup(lambda: (server.kill(), server.wait(), server.stderr.close()))
         line = server.stderr.readline()
         if "libmicrohttpd is not installed" in line:
@@ -376,12 +379,8 @@ print("ready\""""))
     def test_audit_names_the_overhead(self):
         pid = self.client(CLIENT, "dlopen")
         self.check_work(pid)
-        nvml = self.file("nvml")
-        uuid = "GPU-f0001020-3040-5060-7080-90a0b0c0d0e0"
-        with open(nvml, "w") as file:
-            file.write("device %s %d %d\nprocess %s %d %d\nprocess %s 1 %d\n" %
-                       (uuid, 12 << 30, 200 * MIB, uuid, pid, 67 * MIB, uuid, 100 * MIB))
-        env = dict(self.environment, FAKE_NVML=nvml)
+        env = self.environment_with_nvml("device %s %d %d\nprocess %s %d %d\nprocess %s 1 %d\n" %
+                                         (UUID, 12 << 30, 200 * MIB, UUID, pid, 67 * MIB, UUID, 100 * MIB))
         said = subprocess.run([ROLLCALL, "audit", str(pid)], env=env, capture_output=True, text=True).stdout
         lines = {words[0]: words[1:3] for words in (line.split() for line in said.splitlines()) if len(words) > 2}
         self.assertEqual(["2.0", "MiB"], lines["live"])
@@ -392,6 +391,26 @@ print("ready\""""))
                               text=True).stdout
         self.assertIn("unattributed", said)
         self.assertRegex(said, r"overhead +n/a")
+
+
+@needs_tmux
+class TestMonitor(CudaCase, TerminalCase):
+    def test_the_overhead_is_there_when_one_steps_back(self):
+        pid = self.client(CLIENT, "dlopen")
+        self.check_work(pid)
+        env = self.environment_with_nvml("device %s %d %d\nprocess %s %d %d\n" %
+                                         (UUID, 12 << 30, 200 * MIB, UUID, pid, 67 * MIB))
+        terminal = Terminal(self, 100, 40, FAKE_NVML=env["FAKE_NVML"])
+        terminal.enter("TERM=xterm-256color %s top -i 100 %d" % (ROLLCALL, pid))
+        terminal.wait("5 devices")
+        terminal.type("5")
+        terminal.wait(r"overhead +\+65\.0M")
+        terminal.wait(r"live  [1-9]s")  # rows enough to step back over
+        terminal.type("Left", "Left")
+        screen = terminal.wait("PAUSED").string
+        self.assertRegex(screen, r"overhead +\+65\.0M")
+        terminal.type("q")
+
 
 
 class TestLabels(CudaCase):
