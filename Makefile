@@ -214,6 +214,8 @@ $(O)/fake/libvictim.so:
 $(O)/fake/libhook.so:
 	$(Q)$(CLIENT_LIB) tests/fake/clients/hook.c -o $@ -ldl
 
+$(O)/tests/test_nvml: | $(O)/fake/libnvidia-ml.so.1
+
 # The CUDA census in one program with a publisher of the test's own; it loads
 # the fake driver. -rdynamic: its wrappers stand in front of the driver's names.
 CUDA_TESTED := $(CUDA_OBJ) $(call obj,$(TELE_SRC) $(CENSUS_SRC))

@@ -90,7 +90,7 @@ static void print_device(const struct cli_reading *reading, uint32_t device, str
 	       value(reading, TELE_ID_driver_modules, device));
 	struct mon_nvml_device told = {TELE_UNKNOWN, TELE_UNKNOWN, TELE_UNKNOWN, TELE_UNKNOWN};
 	if (nvml && uuid)
-		(void)mon_nvml_read(nvml, uuid, reading->instance->identity.pid, &told);
+		(void)mon_nvml_read(nvml, uuid, &reading->instance->identity, &told);
 	uint64_t used = told.used_bytes != TELE_UNKNOWN ? told.used_bytes
 							: value(reading, TELE_ID_device_used_bytes, device);
 	print_bytes("process", told.process_bytes, TELE_UNKNOWN, "what the driver says this process has");

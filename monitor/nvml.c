@@ -8,10 +8,14 @@
 #include "nvml.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "../libtelemetry/banned.h"
 
-enum { PROCESSES_MAX = 1024, NVML_NO_ROOM = 7 };
+enum { PROCESSES_MAX = 1024, NVML_NOT_SUPPORTED = 3, NVML_NO_ROOM = 7 };
 
 struct memory {
 	unsigned long long total, free, used;
@@ -107,25 +111,67 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return a == TELE_UNKNOWN || b == TELE_UNKNOWN ? TELE_UNKNOWN : a + b;
 }
 
-static void add_processes(struct mon_nvml *nvml, processes_fn list, void *device, uint64_t pid,
-			  struct mon_nvml_device *ret_device)
+// The number that a process has in its own namespace, the last of a line of
+// /proc/PID/status; 0 where that cannot be read.
+static uint64_t innermost_pid(unsigned pid)
+{
+	char path[64], line[512];
+	uint64_t innermost = 0;
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	FILE *file = fopen(path, "re");
+	while (file && !innermost && fgets(line, sizeof(line), file)) {
+		const char *last = strrchr(line, '\t');
+		if (strncmp(line, "NSpid:", 6) == 0 && last)
+			innermost = strtoull(last, NULL, 10);
+	}
+	if (file)
+		fclose(file);
+	return innermost;
+}
+
+// Whether the process that goes by `pid` here is that one, whose number and
+// namespace are as it said itself.
+static bool is_process(unsigned pid, const struct tele_identity *process)
+{
+	struct stat ours, its;
+	char path[64];
+	bool is_elsewhere = process->pid_namespace && stat("/proc/self/ns/pid", &ours) == 0 &&
+			    ours.st_ino != process->pid_namespace;
+	if (!is_elsewhere)
+		return pid == process->pid;
+	snprintf(path, sizeof(path), "/proc/%u/ns/pid", pid);
+	return stat(path, &its) == 0 && its.st_ino == process->pid_namespace &&
+	       innermost_pid(pid) == process->pid;
+}
+
+static void add_processes(struct mon_nvml *nvml, processes_fn list, void *device,
+			  const struct tele_identity *process, struct mon_nvml_device *ret_device)
 {
 	unsigned n = 0;
 	int failed = NVML_NO_ROOM;
-	for (unsigned tries = 0; list && failed == NVML_NO_ROOM && tries < 4; tries++) {
+	for (unsigned tries = 0; failed == NVML_NO_ROOM && tries < 4; tries++) {
 		n = PROCESSES_MAX;
 		failed = list(device, &n, nvml->found);
 	}
-	if (failed || n > PROCESSES_MAX)
+	if (failed || n > PROCESSES_MAX) {
+		ret_device->all_processes_bytes = TELE_UNKNOWN;
 		return;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		ret_device->all_processes_bytes = sum(ret_device->all_processes_bytes, nvml->found[i].used);
-		if (nvml->found[i].pid == pid && ret_device->process_bytes == TELE_UNKNOWN)
+		if (ret_device->process_bytes == TELE_UNKNOWN && is_process(nvml->found[i].pid, process))
 			ret_device->process_bytes = nvml->found[i].used;
 	}
 }
 
-bool mon_nvml_read(struct mon_nvml *nvml, const char *uuid, uint64_t pid,
+// Whether the device has a list of MPS's clients beside the other.
+static bool has_mps(const struct mon_nvml *nvml, void *device)
+{
+	unsigned n = 0;
+	return nvml->mps_processes && nvml->mps_processes(device, &n, NULL) != NVML_NOT_SUPPORTED;
+}
+
+bool mon_nvml_read(struct mon_nvml *nvml, const char *uuid, const struct tele_identity *process,
 		   struct mon_nvml_device *ret_device)
 {
 	struct memory memory;
@@ -137,7 +183,8 @@ bool mon_nvml_read(struct mon_nvml *nvml, const char *uuid, uint64_t pid,
 		ret_device->used_bytes = memory.used;
 		ret_device->total_bytes = memory.total;
 	}
-	add_processes(nvml, nvml->processes, device, pid, ret_device);
-	add_processes(nvml, nvml->mps_processes, device, pid, ret_device);
+	add_processes(nvml, nvml->processes, device, process, ret_device);
+	if (has_mps(nvml, device))
+		add_processes(nvml, nvml->mps_processes, device, process, ret_device);
 	return true;
 }

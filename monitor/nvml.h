@@ -7,7 +7,7 @@
 #ifndef MON_NVML_H
 #define MON_NVML_H
 
-#include "../libtelemetry/base.h"
+#include "../libtelemetry/source.h"
 
 struct mon_nvml;
 
@@ -22,9 +22,11 @@ struct mon_nvml_device {
 };
 
 // Reads the device of that UUID ("GPU-..."), for a process. False when there is
-// none. The driver tells processes by the host's numbers: in a container, and on
-// some systems at all, a process is not found, and its bytes are unknown.
-bool mon_nvml_read(struct mon_nvml *nvml, const char *uuid, uint64_t pid,
+// none. The driver tells processes by the host's numbers: one in a container is
+// known by its namespace and its number there, where /proc shows both; from
+// within one, and on some systems at all, a process is not found, and its bytes
+// are unknown.
+bool mon_nvml_read(struct mon_nvml *nvml, const char *uuid, const struct tele_identity *process,
 		   struct mon_nvml_device *ret_device);
 
 // How many devices there are.

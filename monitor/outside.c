@@ -129,7 +129,7 @@ static void add_device(struct mon_outside *outside, const struct tele_instance *
 					      outside->theirs, n_fields);
 	const char *text = uuid == TELE_UNKNOWN ? NULL : tele_instance_string(instance, uuid);
 	if (captured == TELE_UNKNOWN || !text || !has_library(outside) ||
-	    !mon_nvml_read(outside->nvml, text, instance->identity.pid, &told) || !claim_slot(outside))
+	    !mon_nvml_read(outside->nvml, text, &instance->identity, &told) || !claim_slot(outside))
 		return;
 	const struct tele_outside_values values = {
 		.captured_at_ns = outside->asked_at_ns,

@@ -357,6 +357,36 @@ print("ready\""""))
         self.assertRegex(metrics, r"(?m)^rollcall_overhead_bytes\{[^}]*\} %d " % (65 * MIB))
         self.assertRegex(metrics, r"(?m)^rollcall_foreign_bytes\{[^}]*\} %d " % (33 * MIB))
 
+    def test_each_process_has_its_own_overhead_on_all_its_devices_until_it_ends(self):
+        both = CTYPES.replace('print("ready"', """
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 1) == 0 and cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(4 << 20)) == 0
+print("ready\"""")
+        pids = [self.client("python3", "-c", both), self.client(CLIENT, "dlopen")]
+        clients = [self.client_process]
+        self.check_work(pids[1])
+        self.reading(pids[0], lambda f: f.get("driver[1].live_bytes") == 4 * MIB)
+        other = UUID.replace("f0001020", "f1011121").replace("3040-5060-7080-90a0b0c0d0e0",
+                                                             "3141-5161-7181-91a1b1c1d1e1")
+        lines = ["device %s %d %d" % (UUID, 12 << 30, 300 * MIB), "device %s %d %d" % (other, 12 << 30, 90 * MIB),
+                 "process %s %d %d" % (UUID, pids[0], 67 * MIB), "process %s %d %d" % (UUID, pids[1], 72 * MIB),
+                 "process %s %d %d" % (other, pids[0], 80 * MIB)]
+        env = self.environment_with_nvml("\n".join(lines))
+
+        def overheads():
+            done = subprocess.run([ROLLCALL, "top", "--json"], env=env, capture_output=True, text=True)
+            found = {p["pid"]: p["derived"] for p in json.loads(done.stdout)}
+            return [(found[pid]["overhead_bytes"], found[pid]["foreign_bytes"]) for pid in pids]
+
+        # Of two devices the sums: 67 + 80 less 2 + 4, and what no process has of both.
+        self.assertEqual([(141 * MIB, 171 * MIB), (70 * MIB, 161 * MIB)], overheads())
+        clients[0].kill()
+        clients[0].wait()
+        env = self.environment_with_nvml("\n".join(lines[:3] + lines[4:]))
+        self.assertEqual([(141 * MIB, 243 * MIB), (None, None)], overheads())
+        env = self.environment_with_nvml("\n".join(lines[:3] + lines[4:]) + "\nfail nvmlDeviceGetMemoryInfo 3")
+        self.assertEqual([(141 * MIB, None), (None, None)], overheads())
+
     def test_serve_asks_from_outside(self):
         pid = self.client(CLIENT, "dlopen")
         self.check_work(pid)

@@ -3,8 +3,10 @@
 //
 // A fake libnvidia-ml: devices and processes as a file says, which FAKE_NVML
 // names. A line each: `device UUID TOTAL USED`, and `process UUID PID USED`
-// where USED may be `-` for what the driver does not tell. Without the file
-// nvmlInit answers that no driver is loaded.
+// where USED may be `-` for what the driver does not tell; `mps` for `process` is
+// one of the other list. `fail FUNCTION CODE` lets that function answer so, and
+// `grow N` lets the list of processes be too long N times in a row. Without the
+// file nvmlInit answers that no driver is loaded.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +28,7 @@ struct process {
 	char uuid[64];
 	unsigned pid;
 	uint64_t used;
+	bool is_mps;
 };
 struct memory {
 	uint64_t total, free, used;
@@ -39,6 +42,9 @@ struct process_info {
 static struct device devices[16];
 static struct process processes[64];
 static unsigned n_devices, n_processes;
+static char failing[64];
+static int failure;
+static unsigned n_grown, n_to_grow;
 
 static bool read_file(void)
 {
@@ -46,7 +52,8 @@ static bool read_file(void)
 	char line[256], used[32];
 	unsigned long long total, bytes;
 	FILE *file = path ? fopen(path, "r") : NULL;
-	n_devices = n_processes = 0;
+	n_devices = n_processes = n_to_grow = 0;
+	failing[0] = '\0';
 	if (!file)
 		return false;
 	while (fgets(line, sizeof(line), file)) {
@@ -56,7 +63,12 @@ static bool read_file(void)
 			device->total = total;
 			device->used = bytes;
 			n_devices++;
-		} else if (sscanf(line, "process %63s %u %31s", process->uuid, &process->pid, used) == 3) {
+		} else if (sscanf(line, "fail %63s %d", failing, &failure) == 2 ||
+			   sscanf(line, "grow %u", &n_to_grow) == 1) {
+			continue;
+		} else if (sscanf(line, "process %63s %u %31s", process->uuid, &process->pid, used) == 3 ||
+			   sscanf(line, "mps %63s %u %31s", process->uuid, &process->pid, used) == 3) {
+			process->is_mps = line[0] == 'm';
 			process->used = used[0] == '-' ? UINT64_MAX : strtoull(used, NULL, 10);
 			n_processes++;
 		}
@@ -64,6 +76,14 @@ static bool read_file(void)
 	fclose(file);
 	return true;
 }
+
+// Returns at once where the file says that this function fails. It was read.
+#define MAY_FAIL()                                 \
+	do {                                       \
+		(void)read_file();                 \
+		if (strcmp(failing, __func__) == 0) \
+			return failure;            \
+	} while (0)
 
 NVML(nvmlInit_v2, void)
 {
@@ -77,7 +97,7 @@ NVML(nvmlShutdown, void)
 
 NVML(nvmlDeviceGetCount_v2, unsigned *ret_n)
 {
-	(void)read_file();
+	MAY_FAIL();
 	*ret_n = n_devices;
 	return FINE;
 }
@@ -93,23 +113,24 @@ NVML(nvmlDeviceGetHandleByIndex_v2, unsigned index, void **ret_device)
 NVML(nvmlDeviceGetUUID, void *handle, char *ret_uuid, unsigned size)
 {
 	const struct device *device = handle;
+	MAY_FAIL();
 	snprintf(ret_uuid, size, "%s", device->uuid);
 	return FINE;
 }
 
 NVML(nvmlDeviceGetMemoryInfo, void *handle, struct memory *ret_memory)
 {
-	(void)read_file();
 	const struct device *device = handle;
+	MAY_FAIL();
 	*ret_memory = (struct memory){device->total, device->total - device->used, device->used};
 	return FINE;
 }
 
-static int give(const struct device *device, unsigned *n, struct process_info *ret_infos)
+static int give(const struct device *device, bool is_mps, unsigned *n, struct process_info *ret_infos)
 {
 	unsigned found = 0;
 	for (unsigned i = 0; i < n_processes; i++) {
-		if (strcmp(processes[i].uuid, device->uuid) != 0)
+		if (strcmp(processes[i].uuid, device->uuid) != 0 || processes[i].is_mps != is_mps)
 			continue;
 		if (found < *n && ret_infos)
 			ret_infos[found] = (struct process_info){processes[i].pid, processes[i].used, 0, 0};
@@ -122,14 +143,18 @@ static int give(const struct device *device, unsigned *n, struct process_info *r
 
 NVML(nvmlDeviceGetComputeRunningProcesses_v3, void *device, unsigned *n, struct process_info *ret_infos)
 {
-	(void)read_file();
-	return give(device, n, ret_infos);
+	MAY_FAIL();
+	if (n_grown < n_to_grow) {
+		n_grown++;
+		*n *= 2;
+		return NO_ROOM;
+	}
+	n_grown = 0;
+	return give(device, false, n, ret_infos);
 }
 
 NVML(nvmlDeviceGetMPSComputeRunningProcesses_v3, void *device, unsigned *n, struct process_info *ret_infos)
 {
-	(void)device;
-	(void)ret_infos;
-	*n = 0;
-	return FINE;
+	MAY_FAIL();
+	return give(device, true, n, ret_infos);
 }
