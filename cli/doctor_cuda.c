@@ -43,20 +43,12 @@ static void check_libraries(struct cli_findings *findings)
 		cli_finding(findings, CLI_HEALTHY, "CUDA census", "programs start with %s", libraries.cuda);
 }
 
-// Another dlsym before ours keeps look-ups from us.
+// Another dlsym beside ours keeps look-ups from us.
 static void check_global_preload(struct cli_findings *findings)
 {
-	char line[400] = "";
-	FILE *file = fopen("/etc/ld.so.preload", "re");
-	if (file && fgets(line, sizeof(line), file) && line[strspn(line, " \t\n")] != '\0') {
-		line[strcspn(line, "\n")] = '\0';
-		cli_finding(findings, CLI_WARNING, "ld.so.preload",
-			    "/etc/ld.so.preload loads %s into every program; if it hooks dlsym, the CUDA census may "
-			    "see less: compare cuda[0].calls",
-			    line);
-	}
-	if (file)
-		fclose(file);
+	char text[PATH_MAX + 200];
+	if (cli_has_global_hook(text, sizeof(text)))
+		cli_finding(findings, CLI_WARNING, "ld.so.preload", "%s", text);
 }
 
 static void check_driver(struct cli_findings *findings)

@@ -55,8 +55,8 @@ static void read_interpreter(int fd, const Elf64_Ehdr *header, struct cli_elf *e
 	}
 }
 
-// Whether one of the symbols is a defined, visible malloc.
-static bool has_malloc(int fd, const Elf64_Shdr *symbols, const char *strings, size_t strings_bytes)
+// Whether one of the symbols is a definition of that name.
+static bool defines(int fd, const Elf64_Shdr *symbols, const char *strings, size_t strings_bytes, const char *name)
 {
 	enum { BATCH = 256 };
 	Elf64_Sym batch[BATCH];
@@ -69,7 +69,7 @@ static bool has_malloc(int fd, const Elf64_Shdr *symbols, const char *strings, s
 			return false;
 		for (size_t i = 0; i < n; i++)
 			if (batch[i].st_shndx != SHN_UNDEF && batch[i].st_name < strings_bytes &&
-			    strcmp(strings + batch[i].st_name, "malloc") == 0)
+			    strcmp(strings + batch[i].st_name, name) == 0)
 				return true;
 	}
 	return false;
@@ -120,9 +120,10 @@ static void read_sections(int fd, const Elf64_Ehdr *header, struct cli_elf *elf)
 		if (section.sh_type != SHT_DYNSYM && section.sh_type != SHT_DYNAMIC)
 			continue;
 		char *strings = read_strings(fd, header, &section, &bytes);
-		if (strings && section.sh_type == SHT_DYNSYM)
-			elf->defines_malloc = has_malloc(fd, &section, strings, bytes);
-		else if (strings)
+		if (strings && section.sh_type == SHT_DYNSYM) {
+			elf->defines_malloc = defines(fd, &section, strings, bytes, "malloc");
+			elf->defines_dlsym = defines(fd, &section, strings, bytes, "dlsym");
+		} else if (strings)
 			elf->needs_asan = needs(fd, &section, strings, bytes, "libasan.so");
 		free(strings);
 	}

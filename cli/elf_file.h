@@ -13,6 +13,7 @@ struct cli_elf {
 	bool has_interpreter;
 	char interpreter[256];
 	bool defines_malloc; // in its dynamic symbols
+	bool defines_dlsym;
 	bool needs_asan;     // the address sanitizer's runtime, as a shared object
 };
 

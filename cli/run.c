@@ -77,6 +77,9 @@ static int prepare(const struct cli_call *call, const struct cli_run_options *op
 	}
 	if (cli_probe_preload(preload, &error) < 0)
 		return cli_fail_with(call, &error, "see `rollcall doctor`");
+	char hook[PATH_MAX + 200];
+	if (has_cuda && cli_has_global_hook(hook, sizeof(hook)))
+		cli_note(call, "%s", hook);
 	spawn->has_asan = target->has_asan;
 	spawn->preload = preload;
 	return CLI_OK;

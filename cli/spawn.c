@@ -8,6 +8,8 @@
 
 #include "spawn.h"
 
+#include "elf_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -122,6 +124,35 @@ int cli_probe_preload(const char *preload, struct tele_error *ret_error)
 		return 0;
 	return tele_fail(ret_error, TELE_EDISABLED, "programs here do not start with Rollcall preloaded: %s",
 			 words[0] ? words : "`true` failed");
+}
+
+static bool hooks_dlsym(const char *path)
+{
+	struct cli_elf elf = {0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_hook = fd >= 0 && cli_elf_read(fd, &elf) == 1 && elf.defines_dlsym;
+	if (fd >= 0)
+		close(fd);
+	return is_hook;
+}
+
+bool cli_has_global_hook(char *ret_text, size_t size)
+{
+	char line[PATH_MAX + 2], *rest;
+	bool has_hook = false;
+	FILE *file = fopen("/etc/ld.so.preload", "re");
+	while (file && !has_hook && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "#")] = '\0';
+		for (char *path = strtok_r(line, " \t\n:", &rest); path && !has_hook; path = strtok_r(NULL, " \t\n:", &rest)) {
+			has_hook = hooks_dlsym(path);
+			if (has_hook)
+				snprintf(ret_text, size, "/etc/ld.so.preload loads %s into every program, which hooks dlsym: the CUDA "
+							 "census may see less; compare cuda[0].calls", path);
+		}
+	}
+	if (file)
+		fclose(file);
+	return has_hook;
 }
 
 // The address sanitizer's runtime refuses to come after a preload.

@@ -38,6 +38,11 @@ struct cli_spawn {
 // Tries the preload on `true`. Returns 0, or an error with the loader's words.
 int cli_probe_preload(const char *preload, struct tele_error *ret_error);
 
+// Whether /etc/ld.so.preload loads a library into every program that has a dlsym
+// of its own, as ours has: it may keep look-ups of the driver from us, or ours
+// from it. *ret_text is a sentence about the first of them then.
+bool cli_has_global_hook(char *ret_text, size_t size);
+
 struct cli_child {
 	pid_t pid;
 	bool has_own_group; // the terminal's keys do not reach it

@@ -228,6 +228,17 @@ class TestBesideOthers(CudaCase):
                     self.check_work(self.client(CLIENT, "gpa2", preload=preload))
                     self.finish()
 
+    def test_a_hook_in_every_program_is_warned_of(self):
+        script = ('mount -t tmpfs none /etc || exit 99; echo "# none" > /etc/ld.so.preload; "$1" run --cuda -- true; '
+                  'echo "$2" >> /etc/ld.so.preload; "$1" run --cuda -- true; "$1" doctor; true')
+        hook = os.path.join(FAKE, "libhook.so")
+        done = self.run_command(["unshare", "-m", "sh", "-c", script, "x", ROLLCALL, hook], env=self.environment, text=True)
+        if "unshare" in done.stderr or done.returncode == 99:
+            self.skipTest("cannot mount a tmpfs here")
+        warning = "/etc/ld.so.preload loads %s into every program, which hooks dlsym" % hook
+        self.assertEqual(1, done.stderr.count(warning), done.stderr)
+        self.assertEqual(1, done.stdout.count(warning), done.stdout)
+
     def test_another_preload_that_asks_for_the_next(self):
         victim = os.path.join(FAKE, "libvictim.so")
         for preload in (victim + ":" + self.preload, self.preload + ":" + victim):
