@@ -46,12 +46,37 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+bool mon_observer_identity(const char *label, struct tele_identity *ret_identity)
+{
+	struct tele_identity identity = {
+		.pid = (uint64_t)getpid(),
+		.parent_pid = (uint64_t)getppid(),
+		.euid = geteuid(),
+		.created_at_ns = clock_ns(CLOCK_MONOTONIC),
+		.created_realtime_ns = clock_ns(CLOCK_REALTIME),
+		.is_observer = true,
+	};
+	if (getrandom(&identity.instance_id, sizeof(identity.instance_id), 0) != (ssize_t)sizeof(identity.instance_id))
+		return false;
+	identity.instance_id |= 1; // 0 is none
+	snprintf(identity.comm, sizeof(identity.comm), "rollcall");
+	snprintf(identity.label, sizeof(identity.label), "%s", label);
+	*ret_identity = identity;
+	return true;
+}
+
+void mon_observer_join(struct tele_identity *observer, const struct tele_identity *process)
+{
+	observer->boot_id[0] = process->boot_id[0];
+	observer->boot_id[1] = process->boot_id[1];
+	observer->pid_namespace = process->pid_namespace;
+}
+
 struct mon_outside *mon_outside_new(void)
 {
 	struct mon_outside *outside = calloc(1, sizeof(*outside));
 	if (!outside)
 		return NULL;
-	struct tele_identity *identity = &outside->instance.identity;
 	outside->instance.schema = tele_schema_new();
 	outside->strings = tele_strings_new();
 	outside->instance.strings = outside->strings;
@@ -59,20 +84,10 @@ struct mon_outside *mon_outside_new(void)
 	int failed = tele_schema_write_start_observer(&outside->writer, outside->schema, SCHEMA_BYTES,
 						      &outside->plan);
 	if (failed || !outside->instance.schema || !outside->instance.strings ||
-	    getrandom(&identity->instance_id, sizeof(identity->instance_id), 0) !=
-		    (ssize_t)sizeof(identity->instance_id)) {
+	    !mon_observer_identity("outside", &outside->instance.identity)) {
 		mon_outside_free(outside);
 		return NULL;
 	}
-	identity->instance_id |= 1; // 0 is none
-	identity->pid = (uint64_t)getpid();
-	identity->parent_pid = (uint64_t)getppid();
-	identity->euid = geteuid();
-	identity->created_at_ns = clock_ns(CLOCK_MONOTONIC);
-	identity->created_realtime_ns = clock_ns(CLOCK_REALTIME);
-	identity->is_observer = true;
-	snprintf(identity->comm, sizeof(identity->comm), "rollcall");
-	snprintf(identity->label, sizeof(identity->label), "outside");
 	return outside;
 }
 
@@ -146,12 +161,9 @@ static void add_device(struct mon_outside *outside, const struct tele_instance *
 void mon_outside_add(struct mon_outside *outside, struct tele_attach *attach)
 {
 	const struct tele_instance *instance = tele_attach_instance(attach);
-	struct tele_identity *own = &outside->instance.identity;
 	uint32_t n_fields = 0;
 	uint64_t seq;
-	own->boot_id[0] = instance->identity.boot_id[0];
-	own->boot_id[1] = instance->identity.boot_id[1];
-	own->pid_namespace = instance->identity.pid_namespace;
+	mon_observer_join(&outside->instance.identity, &instance->identity);
 	if (!tele_state_is_alive(instance->state) ||
 	    tele_schema_position(instance->schema, TELE_ID_driver_captured_at_ns, 0) < 0 ||
 	    tele_attach_latest(attach, outside->theirs, TELE_FIELDS_MAX, &n_fields, &seq, NULL))

@@ -17,6 +17,12 @@
 #define MON_OUTSIDE_SLOTS 64 // of processes times devices; more are not asked about
 #define MON_OUTSIDE_FIELDS (MON_OUTSIDE_SLOTS * sizeof(struct tele_outside_values) / 8)
 
+// Makes *ret_identity that of an observer here, called `label`, of its own; false
+// when there is no randomness for it. It belongs to the machine and the namespace
+// of the processes that it tells of: mon_observer_join.
+bool mon_observer_identity(const char *label, struct tele_identity *ret_identity);
+void mon_observer_join(struct tele_identity *observer, const struct tele_identity *process);
+
 struct mon_outside;
 
 // NULL when there is no memory. The library is opened when the first process

@@ -10,11 +10,9 @@
 #include "../libtelemetry/identity.h"
 #include "../libtelemetry/schema.h"
 #include "../libtelemetry/segment.h"
+#include "../monitor/outside.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "../libtelemetry/banned.h"
 
@@ -54,23 +52,12 @@ struct rec_observer *rec_observer_new(void)
 	observer->plan = malloc(sizeof(*observer->plan));
 	observer->scratch = malloc(observer->scratch_bytes);
 	observer->block = malloc(observer->block_bytes);
-	struct tele_identity *identity = &observer->identity;
 	if (!observer->plan || !observer->scratch || !observer->block ||
-	    getrandom(&identity->instance_id, sizeof(identity->instance_id), 0) !=
-		    (ssize_t)sizeof(identity->instance_id)) {
+	    !mon_observer_identity("recorder", &observer->identity)) {
 		rec_observer_free(observer);
 		return NULL;
 	}
 	tele_plan_init(observer->plan);
-	identity->instance_id |= 1; // 0 is none
-	identity->pid = (uint64_t)getpid();
-	identity->parent_pid = (uint64_t)getppid();
-	identity->euid = geteuid();
-	identity->created_at_ns = clock_ns(CLOCK_MONOTONIC);
-	identity->created_realtime_ns = clock_ns(CLOCK_REALTIME);
-	identity->is_observer = true;
-	snprintf(identity->comm, sizeof(identity->comm), "rollcall");
-	snprintf(identity->label, sizeof(identity->label), "recorder");
 	return observer;
 }
 
@@ -142,9 +129,7 @@ int rec_observer_state(struct rec_observer *observer, const struct tele_instance
 		.subject = instance->identity.instance_id,
 		.value = instance->state,
 	};
-	observer->identity.boot_id[0] = instance->identity.boot_id[0];
-	observer->identity.boot_id[1] = instance->identity.boot_id[1];
-	observer->identity.pid_namespace = instance->identity.pid_namespace;
+	mon_observer_join(&observer->identity, &instance->identity);
 	return note(observer, event, sink, ret_error);
 }
 

@@ -215,9 +215,5 @@ API(cuLinkComplete, uint64_t state, void **ret_code, size_t *ret_bytes)
 API(cuLinkDestroy, uint64_t state)
 {
 	BEGIN();
-	struct object *link = fake_find(LINK, state);
-	if (!link)
-		END(INVALID_HANDLE);
-	fake_end_object(link);
-	END(OK);
+	END(fake_destroy(LINK, state, INVALID_HANDLE));
 }

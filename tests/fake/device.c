@@ -263,11 +263,7 @@ API(cuEventCreate, uint64_t *ret_event, unsigned flags)
 API(cuEventDestroy_v2, uint64_t handle)
 {
 	BEGIN();
-	struct object *event = fake_find(EVENT, handle);
-	if (!event)
-		END(INVALID_HANDLE);
-	fake_end_object(event);
-	END(OK);
+	END(fake_destroy(EVENT, handle, INVALID_HANDLE));
 }
 
 API(cuEventRecord, uint64_t handle, uint64_t stream)

@@ -120,6 +120,8 @@ struct object *fake_find(enum kind kind, uint64_t handle);
 struct object *fake_find_pointer(uint64_t address);
 // Ends it and gives its device memory back.
 void fake_end_object(struct object *object);
+// Ends the object of that handle, or returns `otherwise`.
+unsigned fake_destroy(enum kind kind, uint64_t handle, unsigned otherwise);
 // Calls `each` for all objects; it may end the one it is given.
 void fake_each(void (*each)(struct object *, void *), void *context);
 void *fake_pointer(const struct object *object);

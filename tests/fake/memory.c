@@ -218,11 +218,7 @@ API(cuMemHostRegister_v2, void *pointer, size_t bytes, unsigned flags)
 API(cuMemHostUnregister, void *pointer)
 {
 	BEGIN();
-	struct object *object = fake_find(REGISTERED, (uint64_t)(uintptr_t)pointer);
-	if (!object)
-		END(INVALID_VALUE);
-	fake_end_object(object);
-	END(OK);
+	END(fake_destroy(REGISTERED, (uint64_t)(uintptr_t)pointer, INVALID_VALUE));
 }
 
 // ---- By handles -----------------------------------------------------------------------

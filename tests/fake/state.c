@@ -304,6 +304,15 @@ void fake_end_object(struct object *object)
 	free(object);
 }
 
+unsigned fake_destroy(enum kind kind, uint64_t handle, unsigned otherwise)
+{
+	struct object *object = fake_find(kind, handle);
+	if (!object)
+		return otherwise;
+	fake_end_object(object);
+	return OK;
+}
+
 void fake_each(void (*each)(struct object *, void *), void *context)
 {
 	struct object *next;

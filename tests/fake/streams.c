@@ -80,11 +80,7 @@ API(cuStreamGetDevice, uint64_t handle, int *ret_device)
 API(cuStreamDestroy_v2, uint64_t handle)
 {
 	BEGIN();
-	struct object *stream = fake_find(STREAM, handle);
-	if (!stream)
-		END(INVALID_HANDLE);
-	fake_end_object(stream);
-	END(OK);
+	END(fake_destroy(STREAM, handle, INVALID_HANDLE));
 }
 
 API(cuStreamQuery, uint64_t stream)
@@ -168,11 +164,7 @@ API(cuGraphCreate, uint64_t *ret_graph, unsigned flags)
 API(cuGraphDestroy, uint64_t handle)
 {
 	BEGIN();
-	struct object *graph = fake_find(GRAPH, handle);
-	if (!graph)
-		END(INVALID_VALUE);
-	fake_end_object(graph);
-	END(OK);
+	END(fake_destroy(GRAPH, handle, INVALID_VALUE));
 }
 
 struct alloc_node {
