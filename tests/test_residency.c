@@ -200,7 +200,12 @@ static void derived_numbers_come_in_the_order_of_the_contract(void **state)
 	assert_false(number.is_known);
 	assert_true(analysis_derived_at(&derived, 15, &number));
 	assert_string_equal(number.name, "unattributed_bytes");
-	assert_false(analysis_derived_at(&derived, 16, &number));
+	assert_true(analysis_derived_at(&derived, 16, &number));
+	assert_string_equal(number.name, "overhead_bytes");
+	assert_false(number.is_known);
+	assert_true(analysis_derived_at(&derived, 17, &number));
+	assert_string_equal(number.name, "foreign_bytes");
+	assert_false(analysis_derived_at(&derived, 18, &number));
 	fixture_free(fixture);
 }
 
