@@ -143,7 +143,7 @@ static bool is_wanted(const struct rec_exporter *exporter, const struct tele_ins
 	return !select || mon_identity_match(&instance->identity, select) > 0;
 }
 
-static struct rec_exported *process_of(struct rec_exporter *exporter, const struct tele_instance *instance)
+static struct rec_exported *process_of(struct rec_exporter *exporter, struct tele_instance *instance)
 {
 	// Records of a process come by the block.
 	if (exporter->last && exporter->last->instance == instance)
@@ -301,11 +301,18 @@ static int tell_record(struct rec_exporter *exporter, struct rec_exported *proce
 	return exporter->format->event(exporter, process, &record->event, at_ns, ret_error);
 }
 
-// The last row of a process stays, as in a thinned recording.
+// Whether it happens for each candidate, and a row of its own follows.
+static bool is_routine(unsigned type)
+{
+	return type == TELE_EVENT_CANDIDATE_BEGIN || type == TELE_EVENT_CANDIDATE_END || type == TELE_EVENT_OWNER_CLOSED;
+}
+
+// The last row before something happens stays, and the last of all.
 static int tell_skipped(struct rec_exporter *exporter, struct rec_exported *process, struct tele_error *ret_error)
 {
 	const struct tele_record last = {
 		.kind = TELE_RECORD_ROW,
+		.instance = process->instance,
 		.seq = process->skipped_seq,
 		.row = process->skipped,
 		.n_fields = process->n_skipped,
@@ -325,8 +332,11 @@ static int take_record(struct rec_exporter *exporter, const struct tele_record *
 		return tele_fail(ret_error, -ENOMEM, "out of memory for what was seen from outside");
 	if (!process->is_chosen)
 		return 0;
-	if (record->kind == TELE_RECORD_GAP && process->is_known)
-		return exporter->format->gap(exporter, process, record->gap_to - record->gap_from, ret_error);
+	if (record->kind == TELE_RECORD_GAP && process->is_known) {
+		int result = tell_skipped(exporter, process, ret_error);
+		return result < 0 ? result
+				  : exporter->format->gap(exporter, process, record->gap_to - record->gap_from, ret_error);
+	}
 	uint64_t at_ns = time_of(record);
 	if (at_ns == TELE_UNKNOWN)
 		return 0;
@@ -341,7 +351,7 @@ static int take_record(struct rec_exporter *exporter, const struct tele_record *
 	if (record->kind == TELE_RECORD_ROW && !is_kept(exporter, process, at_ns))
 		return skip(process, record, at_ns, ret_error);
 	int result = 0;
-	if (record->kind == TELE_RECORD_EVENT && record->event.type == TELE_EVENT_STATE)
+	if (record->kind == TELE_RECORD_EVENT && !is_routine(record->event.type))
 		result = tell_skipped(exporter, process, ret_error);
 	process->n_skipped = 0;
 	return result < 0 ? result : tell_record(exporter, process, record, at_ns, ret_error);

@@ -16,7 +16,7 @@
 #include "spill.h"
 
 struct rec_exported {
-	const struct tele_instance *instance;
+	struct tele_instance *instance;
 	uint32_t number; // of processes, from 0
 	bool is_chosen;	 // else it is passed over
 	bool is_known;	 // the format was told of it
@@ -32,9 +32,8 @@ struct rec_exported {
 	uint64_t n_passed; // rows since the last that was taken
 	uint64_t next_at_ns;
 	bool has_rows; // at least one was taken
-	// The row that was passed over last, n_skipped fields, at skipped_at_ns: the
-	// last of all, or before the process ends, is kept. 0: none, or another
-	// event came after it.
+	// The row that was passed over last, n_skipped fields, at skipped_at_ns, in
+	// case that it is one to keep. 0: none.
 	uint64_t *skipped;
 	uint32_t n_skipped, skipped_capacity;
 	uint64_t skipped_seq, skipped_at_ns;

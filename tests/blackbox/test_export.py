@@ -134,6 +134,24 @@ class Tables(ExportCase):
         taken = [int(r["app.queue"]) for r in self.rows(path, "--every", "10s", "--from", "3s")]
         self.assertEqual(taken, [3, 10, 20, 23])
 
+    @needs_preload
+    def test_thinning_keeps_the_row_before_something_happens(self):
+        script = Script(self, ROLLCALL_RING_BYTES=str(1 << 20), ROLLCALL_INTERVAL_MS="60000")
+        for i in range(5):
+            script.do("gauge depth %d" % i)
+            script.do("flush")
+        script.do("phase:next")
+        script.do("gauge depth 5")
+        script.do("flush")
+        script.finish()
+        path = self.file("t.rct")
+        self.rollcall("record", "-q", "-o", path, str(script.pid))
+        depths = [r["app.depth"] for r in self.rows(path, "--every", "100")]
+        everything = [r["app.depth"] for r in self.rows(path)]
+        self.assertIn("4", depths)
+        self.assertEqual((depths[0], depths[-1]), (everything[0], everything[-1]))
+        self.assertLess(len(depths), len(everything))
+
     def test_jsonl_has_an_object_for_each_row(self):
         path = self.search("g7")
         lines, rows = self.lines(path), self.rows(path)
