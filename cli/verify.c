@@ -50,7 +50,8 @@ int cli_verify(const struct cli_call *call)
 		return cli_fail(call, CLI_USAGE, "--force replaces the OUT of --repair; say --repair OUT");
 	if (options.repair && strcmp(options.repair, "-") == 0)
 		return cli_fail(call, CLI_USAGE, "standard output is the verdict's; name a file to repair into");
-	cli_leave_no_draft();
+	if (options.repair)
+		cli_leave_no_draft();
 	int result = rec_verify(&options, &out, &error);
 	int status;
 	if (result < 0) {

@@ -46,23 +46,21 @@ static int check_place(const struct rec_draft *draft, const struct stat *there, 
 	return 0;
 }
 
-int rec_draft_open(struct rec_draft *draft, const char *path, const char *input, bool replace,
-		   struct tele_error *ret_error)
+// Whether the name leads to what is open already, which no other file can become.
+static bool is_of_system(const char *path)
 {
-	struct stat there;
-	*draft = (struct rec_draft){.path = path, .written = path, .replace = replace};
-	if (strcmp(path, "-") == 0)
-		return 0;
-	bool is_there = stat(path, &there) == 0;
-	int failed = is_there ? check_place(draft, &there, input, ret_error) : 0;
-	if (failed || (is_there && !S_ISREG(there.st_mode)))
-		return failed;
-	char *name;
-	if (asprintf(&name, "%s.XXXXXX", path) < 0)
-		return fail(path, -ENOMEM, ret_error);
+	static const char *const begins[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
+	for (size_t i = 0; i < TELE_ARRAY_LEN(begins); i++)
+		if (strncmp(path, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+static int make(struct rec_draft *draft, char *name, const char *told_path, struct tele_error *ret_error)
+{
 	int fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0) {
-		failed = fail(path, -errno, ret_error);
+		int failed = fail(told_path, -errno, ret_error);
 		free(name);
 		return failed;
 	}
@@ -72,14 +70,58 @@ int rec_draft_open(struct rec_draft *draft, const char *path, const char *input,
 	return 0;
 }
 
+int rec_draft_open(struct rec_draft *draft, const char *path, const char *input, bool replace,
+		   struct tele_error *ret_error)
+{
+	struct stat there, link;
+	*draft = (struct rec_draft){.path = path, .written = path, .replace = replace};
+	if (strcmp(path, "-") == 0)
+		return 0;
+	bool is_there = stat(path, &there) == 0;
+	if (is_there && is_of_system(path) && !S_ISDIR(there.st_mode))
+		return 0;
+	if (!is_there && lstat(path, &link) == 0 && S_ISLNK(link.st_mode))
+		return tele_fail(ret_error, -ENOENT, "%s is a link to what is not there", path);
+	int failed = is_there ? check_place(draft, &there, input, ret_error) : 0;
+	if (failed || (is_there && !S_ISREG(there.st_mode)))
+		return failed;
+	draft->mode = is_there ? there.st_mode & 0777 : 0;
+	draft->place = is_there ? realpath(path, NULL) : strdup(path);
+	char *name;
+	if (!draft->place || asprintf(&name, "%s.XXXXXX", draft->place) < 0)
+		failed = fail(path, draft->place ? -ENOMEM : -errno, ret_error);
+	else
+		failed = make(draft, name, path, ret_error);
+	if (failed) {
+		free(draft->place);
+		draft->place = NULL;
+	}
+	return failed;
+}
+
+int rec_draft_make_temporary(struct rec_draft *draft, struct tele_error *ret_error)
+{
+	const char *directory = getenv("TMPDIR");
+	char *name;
+	if (asprintf(&name, "%s/rollcall-XXXXXX", directory && *directory ? directory : "/tmp") < 0)
+		return fail("a temporary file", -ENOMEM, ret_error);
+	return make(draft, name, "a temporary file", ret_error);
+}
+
 int rec_draft_place(struct rec_draft *draft, struct tele_error *ret_error)
 {
-	if (!draft->name)
+	struct stat there;
+	if (!draft->place)
 		return 0;
-	int failed = draft->replace ? rename(draft->name, draft->path) : link(draft->name, draft->path);
+	if (draft->mode) {
+		int ignored = stat(draft->place, &there) == 0 ? chown(draft->name, there.st_uid, there.st_gid) : 0;
+		(void)ignored;
+		(void)chmod(draft->name, draft->mode);
+	}
+	int failed = draft->replace ? rename(draft->name, draft->place) : link(draft->name, draft->place);
 	// Some file systems have no links.
 	if (failed && !draft->replace && (errno == EPERM || errno == EOPNOTSUPP))
-		failed = rename(draft->name, draft->path);
+		failed = rename(draft->name, draft->place);
 	return failed ? fail(draft->path, -errno, ret_error) : 0;
 }
 
@@ -90,6 +132,7 @@ void rec_draft_drop(struct rec_draft *draft)
 	unlink(draft->name);
 	draft_now = NULL;
 	free(draft->name);
-	draft->name = NULL;
+	free(draft->place);
+	draft->name = draft->place = NULL;
 	draft->written = draft->path;
 }

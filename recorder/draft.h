@@ -15,18 +15,26 @@ struct rec_draft {
 	const char *path;    // where it shall be, the caller's; "-": standard output
 	const char *written; // what to open and write: the draft, or `path` as it is
 	char *name;	     // of the draft; NULL: devices, pipes, "-", written in place
+	char *place;	     // of the draft: path without links
 	bool replace;
+	uint32_t mode; // of the file that it replaces; 0: of none
 };
 
 // Makes the draft, an empty file of mode 0600. `input` is what it is made from
 // (NULL or "-": not a file), which it may never be. An existing file is an error
 // (-EEXIST) unless `replace`; so are a directory, a trace that is being recorded
-// (-EBUSY), and the input itself (-EINVAL).
+// (-EBUSY), a link to nothing (-ENOENT), and the input itself (-EINVAL). A link is
+// followed, and /dev/stdout and its like are written in place.
 int rec_draft_open(struct rec_draft *draft, const char *path, const char *input, bool replace,
 		   struct tele_error *ret_error);
 
-// Puts a whole draft in its place. A file that came into being meanwhile is left
-// alone, unless it may be replaced. Does nothing where none was made.
+// The same for what is to be copied to its place when it is whole: a file in
+// TMPDIR, else /tmp. *draft is one that rec_draft_open() made none for.
+int rec_draft_make_temporary(struct rec_draft *draft, struct tele_error *ret_error);
+
+// Puts a whole draft in its place, with the mode and, where that may be, the owner
+// of the file that it replaces. One that came into being meanwhile is left alone,
+// unless it may be replaced. Does nothing where none was made.
 int rec_draft_place(struct rec_draft *draft, struct tele_error *ret_error);
 
 // Removes what was not put in place. May be called at any time, also twice.

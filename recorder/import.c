@@ -62,53 +62,19 @@ int rec_import_stream(int fd, const char *label, enum rec_import_format format,
 
 // ---- Where it goes ----------------------------------------------------------------
 
-// What cannot be a draft beside its place is made in a temporary file.
-struct target {
-	struct rec_draft draft;
-	char *temporary;
-};
-
 static int fail_path(struct tele_error *ret_error, int code, const char *path)
 {
 	return tele_fail(ret_error, code, "%s: %s", path, tele_strerror(code));
 }
 
-static int make_temporary(struct target *target, struct tele_error *ret_error)
-{
-	const char *directory = getenv("TMPDIR");
-	if (asprintf(&target->temporary, "%s/rollcall-import-XXXXXX", directory && *directory ? directory : "/tmp") < 0) {
-		target->temporary = NULL;
-		return fail_path(ret_error, -ENOMEM, "a temporary file");
-	}
-	int fd = mkostemp(target->temporary, O_CLOEXEC);
-	if (fd < 0) {
-		int code = -errno;
-		free(target->temporary);
-		target->temporary = NULL;
-		return fail_path(ret_error, code, "a temporary file");
-	}
-	close(fd);
-	return 0;
-}
-
-static int target_open(struct target *target, const struct rec_import_options *options,
+// What cannot be a draft beside its place is made in a temporary file.
+static int open_target(struct rec_draft *draft, const struct rec_import_options *options,
 		       struct tele_trace_writer **ret_writer, struct tele_error *ret_error)
 {
-	target->temporary = NULL;
-	int failed = rec_draft_open(&target->draft, options->output, options->input, options->replace, ret_error);
-	if (!failed && !target->draft.name)
-		failed = make_temporary(target, ret_error);
-	return failed ? failed
-		      : tele_trace_create(target->temporary ? target->temporary : target->draft.name, true,
-					  ret_writer, ret_error);
-}
-
-static void target_drop(struct target *target)
-{
-	rec_draft_drop(&target->draft);
-	if (target->temporary)
-		unlink(target->temporary);
-	free(target->temporary);
+	int failed = rec_draft_open(draft, options->output, options->input, options->replace, ret_error);
+	if (!failed && !draft->name)
+		failed = rec_draft_make_temporary(draft, ret_error);
+	return failed ? failed : tele_trace_create(draft->name, true, ret_writer, ret_error);
 }
 
 static int write_all(int fd, const char *bytes, size_t n_bytes)
@@ -125,12 +91,12 @@ static int write_all(int fd, const char *bytes, size_t n_bytes)
 	return 0;
 }
 
-static int copy(const struct target *target, struct tele_error *ret_error)
+static int copy(const struct rec_draft *draft, struct tele_error *ret_error)
 {
 	char buffer[1 << 16];
-	const char *path = target->draft.path;
+	const char *path = draft->path;
 	bool is_stdout = strcmp(path, "-") == 0;
-	int from = open(target->temporary, O_RDONLY | O_CLOEXEC);
+	int from = open(draft->name, O_RDONLY | O_CLOEXEC);
 	int to = is_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	int result = from < 0 || to < 0 ? -errno : 0;
 	while (result == 0) {
@@ -153,7 +119,7 @@ static int copy(const struct target *target, struct tele_error *ret_error)
 int rec_import(const struct rec_import_options *options, struct rec_import_result *ret_result,
 	       struct tele_error *ret_error)
 {
-	struct target target;
+	struct rec_draft draft;
 	struct tele_trace_writer *writer = NULL;
 	struct stat status;
 	bool is_stdin = strcmp(options->input, "-") == 0;
@@ -165,7 +131,7 @@ int rec_import(const struct rec_import_options *options, struct rec_import_resul
 		close(fd);
 		return fail_path(ret_error, -EISDIR, options->input);
 	}
-	int result = target_open(&target, options, &writer, ret_error);
+	int result = open_target(&draft, options, &writer, ret_error);
 	if (result == 0)
 		result = rec_import_stream(fd, is_stdin ? "stdin" : base_name(options->input), options->format, writer,
 					   ret_result, ret_error);
@@ -174,8 +140,8 @@ int rec_import(const struct rec_import_options *options, struct rec_import_resul
 		result = result < 0 ? result : finished;
 	}
 	if (result == 0)
-		result = target.temporary ? copy(&target, ret_error) : rec_draft_place(&target.draft, ret_error);
-	target_drop(&target);
+		result = draft.place ? rec_draft_place(&draft, ret_error) : copy(&draft, ret_error);
+	rec_draft_drop(&draft);
 	if (!is_stdin)
 		close(fd);
 	return result;

@@ -41,7 +41,7 @@ int rec_outfile_open(struct rec_outfile *file, const char *path, const char *inp
 		file->fd = open(file->draft.written, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		failed = file->fd < 0 ? fail(file, -errno, ret_error) : 0;
 	}
-	if (!failed && file->draft.name) {
+	if (!failed && file->draft.name && !file->draft.mode) {
 		mode_t mask = umask(0);
 		umask(mask);
 		(void)fchmod(file->fd, 0666 & ~mask);

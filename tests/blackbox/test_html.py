@@ -183,6 +183,29 @@ class AsText(PageCase):
             self.assertEqual(file.read(), whole)
         self.assertFalse(os.path.exists(self.file("t.html")))
 
+    def test_a_page_goes_where_a_link_leads_and_keeps_its_mode(self):
+        trace = self.searched()
+        with open(self.file("real.html"), "w") as file:
+            file.write("old")
+        os.chmod(self.file("real.html"), 0o640)
+        os.symlink("real.html", self.file("link.html"))
+        self.rollcall("report", trace, "--html", self.file("link.html"))
+        self.assertTrue(os.path.islink(self.file("link.html")))
+        self.assertEqual(os.stat(self.file("real.html")).st_mode & 0o777, 0o640)
+        with open(self.file("real.html")) as file:
+            page = file.read()
+        self.assertIn("<html", page)
+        os.symlink("/proc/self/fd/1", self.file("out.html"))
+        for name in ("/dev/stdout", self.file("out.html")):
+            with open(self.file("redirected"), "w") as file:
+                self.rollcall("report", trace, "--html", name, stdout=file)
+            with open(self.file("redirected")) as file:
+                self.assertEqual(file.read(), page)
+        self.assertTrue(os.path.islink("/dev/stdout"))
+        self.assertTrue(os.path.islink(self.file("out.html")))
+        os.symlink("nowhere", self.file("nothing.html"))
+        self.assertIn("a link to what is not there", self.fails("report", trace, "--html", self.file("nothing.html")))
+
     @needs_mount
     def test_a_small_file_system_is_not_left_with_half_a_page(self):
         trace, small = self.searched(), self.file("small")

@@ -6,10 +6,12 @@ line and leaves nothing behind."""
 import csv
 import io
 import os
+import signal
+import subprocess
 import unittest
 
 from tests.blackbox.imports import TRACES, ImportCase, census_line, published_log, published_readings
-from tests.blackbox.support import ROLLCALL
+from tests.blackbox.support import LIMIT_S, ROLLCALL, wait_for
 
 
 class Tables(ImportCase):
@@ -187,6 +189,18 @@ class Tables(ImportCase):
             self.skipTest("a sanitizer needs more address space")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("records     %d" % (2 * rows + 2), self.rollcall("info", self.file("big.rct")).stdout)
+
+
+    def test_an_end_by_signal_leaves_no_temporary_file(self):
+        there = self.file("temporary")
+        os.mkdir(there)
+        importer = self.start([ROLLCALL, "import", "-o", "-", "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              env=dict(os.environ, TMPDIR=there))
+        wait_for(lambda: os.listdir(there), "the temporary file")
+        importer.send_signal(signal.SIGTERM)
+        self.assertEqual(importer.wait(LIMIT_S), -signal.SIGTERM)
+        importer.stdin.close()
+        self.assertEqual(os.listdir(there), [])
 
 
 class CensusLogs(ImportCase):

@@ -6,10 +6,11 @@ import glob
 import json
 import os
 import re
+import signal
 import unittest
 
 from tests.blackbox.blocks import blocks_of
-from tests.blackbox.support import Case, Script, needs_preload
+from tests.blackbox.support import ROLLCALL, Case, Script, needs_preload
 
 
 @needs_preload
@@ -70,6 +71,13 @@ class Verify(Case):
         self.fails("verify", bad, "--repair", bad, "--force", status=2)
         self.fails("verify", bad, "--repair", self.file("no/where.rct"), status=2)
         self.fails("verify", bad, "--repair", "/dev/full", status=2)
+
+    def test_who_reads_no_further_hears_of_no_damage(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = self.run_command([ROLLCALL, "verify", self.trace], stdout=writer)
+        os.close(writer)
+        self.assertEqual(done.returncode, -signal.SIGPIPE)
 
     def test_a_repair_that_fails_leaves_what_was_there(self):
         with open(self.file("old.rct"), "w") as file:
