@@ -126,14 +126,22 @@ int cli_probe_preload(const char *preload, struct tele_error *ret_error)
 			 words[0] ? words : "`true` failed");
 }
 
-static bool hooks_dlsym(const char *path)
+// Whether the library defines dlsym: 1, 0, or -1 when that cannot be seen, since
+// the loader searches for a name without a folder and fills in what a $ says.
+static int hooks_dlsym(const char *path)
 {
 	struct cli_elf elf = {0};
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is_hook = fd >= 0 && cli_elf_read(fd, &elf) == 1 && elf.defines_dlsym;
+	int fd = strchr(path, '/') && !strchr(path, '$') ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int is_hook = fd < 0 || cli_elf_read(fd, &elf) != 1 ? -1 : elf.defines_dlsym;
 	if (fd >= 0)
 		close(fd);
 	return is_hook;
+}
+
+static bool is_ours(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return strcmp(slash ? slash + 1 : path, "librollcall-cuda.so") == 0;
 }
 
 bool cli_has_global_hook(char *ret_text, size_t size)
@@ -144,10 +152,12 @@ bool cli_has_global_hook(char *ret_text, size_t size)
 	while (file && !has_hook && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "#")] = '\0';
 		for (char *path = strtok_r(line, " \t\n:", &rest); path && !has_hook; path = strtok_r(NULL, " \t\n:", &rest)) {
-			has_hook = hooks_dlsym(path);
+			int is_hook = is_ours(path) ? 0 : hooks_dlsym(path);
+			has_hook = is_hook != 0;
 			if (has_hook)
-				snprintf(ret_text, size, "/etc/ld.so.preload loads %s into every program, which hooks dlsym: the CUDA "
-							 "census may see less; compare cuda[0].calls", path);
+				snprintf(ret_text, size, "/etc/ld.so.preload loads %s into every program, which %s dlsym: the CUDA "
+							 "census may see less; compare cuda[0].calls",
+					 path, is_hook > 0 ? "hooks" : "may hook");
 		}
 	}
 	if (file)
