@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "cursor.h"
 #include "monitor.h"
 #include "past.h"
+#include "utf8.h"
 
 #include "../libtelemetry/banned.h"
 
@@ -33,10 +35,25 @@ static uint64_t clock_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+// A line that went round the edge could not be erased.
+static int fitting_bytes(const char *text, int n_columns)
+{
+	const char *end = text;
+	for (const char *next = text; *next; end = next) {
+		n_columns -= mon_char_width(mon_utf8_next(&next));
+		if (n_columns < 0)
+			break;
+	}
+	return (int)(end - text);
+}
+
 static void show_on_stderr(void *context, const char *text)
 {
 	(void)context;
-	fprintf(stderr, "\r%-*s\r%s", LINE_COLUMNS, "", text ? text : "");
+	struct winsize size = {0};
+	bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+	int n_bytes = text ? fitting_bytes(text, is_known ? size.ws_col - 1 : LINE_COLUMNS) : 0;
+	fprintf(stderr, "\r\033[K%.*s", n_bytes, text ? text : "");
 	fflush(stderr);
 }
 
@@ -50,7 +67,7 @@ void mon_progress_init(struct mon_progress *progress, const char *file)
 static void show(struct mon_progress *progress, const struct mon_cursor *cursor)
 {
 	struct tele_trace_info info;
-	char name[NAME_BYTES], text[LINE_COLUMNS];
+	char name[NAME_BYTES], text[NAME_BYTES + 48];
 	const char *slash = strrchr(progress->file, '/');
 	uint64_t n_records = cursor->position.n_records;
 	tele_trace_get_info(progress->source, &info);

@@ -138,7 +138,7 @@ static int draw_transport_head(struct mon_grid *grid, const struct mon_transport
 static void draw_transport(struct mon_grid *grid, struct mon_view *view, int y)
 {
 	const struct mon_transport *transport = view->transport;
-	char position[MON_NUMBER_BYTES], length[MON_NUMBER_BYTES], counts[64] = "", gaps[32] = "";
+	char position[MON_NUMBER_BYTES], length[MON_NUMBER_BYTES], counts[96] = "", gaps[32] = "";
 	format_position(transport->position_ns, position, sizeof(position));
 	format_position(transport->length_ns, length, sizeof(length));
 	// As wide as it will ever be: nothing to its right moves.

@@ -23,11 +23,13 @@
 #include <unistd.h>
 
 #include "../monitor/nvml.h"
+#include "support/folder.h"
+#include "support/skip.h"
 
 #define A "GPU-aaaa"
 #define B "GPU-bbbb"
 
-static char path[] = "/tmp/rollcall-nvml-XXXXXX";
+static char folder[TEST_FOLDER_BYTES], path[TEST_PATH_BYTES];
 static const struct tele_identity nobody = {.pid = 7};
 static struct mon_nvml *nvml;
 
@@ -42,16 +44,16 @@ static int start_all(void **state)
 	*strrchr(library, '/') = '\0';
 	snprintf(strrchr(library, '/'), 40, "/fake/libnvidia-ml.so.1");
 	assert_non_null(dlopen(library, RTLD_NOW));
-	int fd = mkstemp(path);
-	assert_true(fd >= 0);
-	close(fd);
+	assert_true(test_folder_make(NULL, folder));
+	snprintf(path, sizeof(path), "%s/nvml", folder);
 	return setenv("FAKE_NVML", path, 1);
 }
 
 static int end_all(void **state)
 {
 	(void)state;
-	return unlink(path);
+	unlink(path);
+	return test_folder_remove(folder);
 }
 
 static void say(const char *text)
@@ -213,7 +215,7 @@ static void a_process_in_another_namespace_is_known_by_both_numbers(void **state
 	(void)read(ready[0], &byte, 1);
 	close(ready[0]);
 	if (!is_there)
-		skip();
+		skip_because("no user or PID namespaces");
 }
 
 static void without_a_driver_there_is_no_library(void **state)
