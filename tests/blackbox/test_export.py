@@ -1,71 +1,17 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The Rollcall developers
 """`rollcall export`: each format is read by something that is not ours, or held
-to its rules line by line; what is unknown is never a number; what is damaged is
-said; what fails leaves nothing behind."""
+to its rules line by line; what is unknown is never a number."""
 
 import csv
 import io
-import json
 import os
-import signal
 import subprocess
 import unittest
 
-from tests.blackbox.imports import ImportCase
+from tests.blackbox.exports import FORMATS, HOSTILE, ExportCase, check_trace_events
 from tests.blackbox.prometheus import PROMTOOL, Prometheus, needs_prometheus, parse
-from tests.blackbox.support import LIMIT_S, ROLLCALL, SANITIZED, Script, needs_mount, needs_preload, wait_for
-
-FORMATS = ("csv", "jsonl", "openmetrics", "perfetto", "trace")
-HOSTILE = 'a"b\\c,d\x1b[31m\u202e<&>{}=\x7f\'' + "\u00e9"
-
-
-class ExportCase(ImportCase):
-    def export(self, path, format, *options, **more):
-        done = self.rollcall("export", path, "--format", format, *options, **more)
-        self.assertEqual(done.stderr, "" if more.get("text", True) else b"")
-        return done.stdout
-
-    def rows(self, path, *options):
-        return list(csv.DictReader(io.StringIO(self.export(path, "csv", *options))))
-
-    def lines(self, path, *options):
-        return [json.loads(line) for line in self.export(path, "jsonl", *options).splitlines()]
-
-    def cut(self, path, *options):
-        part = self.file("part.rct")
-        self.rollcall("export", path, "--format", "trace", "-f", "-o", part, *options)
-        self.assertIn("complete", self.rollcall("info", part).stdout.split("\n")[0])
-        self.assertNotIn("incomplete", self.rollcall("info", part).stdout)
-        return part
-
-    def verdicts(self, path):
-        (process,) = self.report(path)
-        return {(v["class"], v["axis"]): (v["shape"], round(v["slope"] or 0, 6), v["points"]) for v in process["verdicts"]}
-
-    def long_trace(self, n_rows):
-        text = ["time_s,candidate,outcome,device.used_bytes,queue,host.rss_bytes\n"]
-        for i in range(n_rows):
-            end = i % 100 == 99
-            text.append("%.3f,%s,%s,%d,%d,%d\n" % (i / 10, "c%d" % (i // 100) if end else "", "timed" if end else "",
-                                                   (i * 7919) % 1000003, i % 17, 1 << 20))
-        return self.imported("".join(text), name="long-%d" % n_rows)
-
-    def recorded(self, **environment):
-        """A trace of two processes, of which one was killed with a candidate open."""
-        first, second = Script(self, ROLLCALL_LABEL="first"), Script(self, ROLLCALL_LABEL=environment.get("label", "second"))
-        first.do("phase:warm")
-        first.do("search 5")
-        second.do("pool 1 77")
-        second.do("phase:" + environment.get("phase", "cold"))
-        second.do("begin:" + environment.get("candidate", "never ended"))
-        second.do("flush")
-        first.finish()
-        second.kill()
-        path = self.file("two.rct")
-        self.rollcall("record", "-q", "-o", path, str(first.pid), str(second.pid))
-        self.pids = (first.pid, second.pid)
-        return path
+from tests.blackbox.support import Script, needs_preload
 
 
 class Tables(ExportCase):
@@ -207,43 +153,6 @@ class Cuts(ExportCase):
         self.assertEqual((process["lost"], process["candidates"]["timed"]), (0, 50))
         self.assertEqual([r["candidate"] for r in self.rows(part) if r["outcome"]], ["c%d" % i for i in range(50)])
         self.assertLess(os.path.getsize(part), os.path.getsize(path))
-
-
-def check_trace_events(case, text):
-    """Chrome's Trace Event Format: every event has its keys, times are numbers,
-    slices of a thread nest, counters are numbers."""
-    document = json.loads(text)
-    case.assertIsInstance(document["traceEvents"], list)
-    open_slices, processes, last = {}, {}, {}
-    for event in document["traceEvents"]:
-        case.assertIn(event["ph"], "MCBEi")
-        case.assertIsInstance(event["pid"], int)
-        case.assertLess(event["pid"], 1 << 31)
-        case.assertIsInstance(event["tid"], int)
-        case.assertIsInstance(event["name"], str)
-        if event["ph"] == "M":
-            case.assertIn(event["name"], ("process_name", "process_labels", "thread_name"))
-            case.assertTrue(all(isinstance(v, str) for v in event["args"].values()))
-            if event["name"] == "process_name":
-                case.assertNotIn(event["pid"], processes)
-                processes[event["pid"]] = event["args"]["name"]
-            continue
-        case.assertIn(event["pid"], processes)
-        case.assertIsInstance(event["ts"], (int, float))
-        thread = event["pid"], event["tid"]
-        if event["ph"] == "C":
-            case.assertTrue(event["args"] and all(isinstance(v, int) and 0 <= v < 2**64 - 1 for v in event["args"].values()))
-            continue
-        case.assertGreaterEqual(event["ts"], last.get(thread, 0))
-        last[thread] = event["ts"]
-        if event["ph"] == "B":
-            open_slices.setdefault(thread, []).append(event["name"])
-        elif event["ph"] == "E":
-            open_slices[thread].pop()
-        else:
-            case.assertIn(event["s"], "gpt")
-    case.assertFalse(any(open_slices.values()), "slices that never end")
-    return document["traceEvents"], processes
 
 
 class Perfetto(ExportCase):
@@ -428,183 +337,6 @@ class Processes(ExportCase):
             done = self.run_command([PROMTOOL, "tsdb", "create-blocks-from", "openmetrics", self.file("h.om"), self.file("data")],
                                     text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
-
-
-class Damage(ExportCase):
-    """R1: whole blocks are exported, and what is not is said."""
-
-    def test_a_trace_cut_anywhere_exports_its_whole_blocks(self):
-        path = self.long_trace(2000)
-        with open(path, "rb") as file:
-            whole = file.read()
-        everything = self.export(path, "csv").splitlines()
-        part, seen = self.file("cut.rct"), set()
-        for at in list(range(4096, len(whole), max(1, len(whole) // 40))) + [len(whole) - 1, len(whole) - 33]:
-            with open(part, "wb") as file:
-                file.write(whole[:at])
-            for format in FORMATS:
-                done = self.rollcall("export", part, "--format", format, text=False)
-                self.assert_one_line(done.stderr.decode())
-                self.assertIn(b"incomplete", done.stderr)
-                if format == "csv":
-                    lines = done.stdout.decode().splitlines()
-                    self.assertEqual(lines, everything[:len(lines)])
-                    seen.add(len(lines))
-                if format == "openmetrics":
-                    parse(done.stdout.decode())
-                if format == "perfetto":
-                    check_trace_events(self, done.stdout)
-        self.assertGreater(len(seen), 3)
-
-    def test_a_flipped_byte_costs_a_block_and_is_said(self):
-        path = self.long_trace(2000)
-        with open(path, "rb") as file:
-            whole = bytearray(file.read())
-        n_rows = len(self.rows(path))
-        for at in range(0, len(whole), len(whole) // 60):
-            whole[at] ^= 0x10
-            with open(self.file("flip.rct"), "wb") as file:
-                file.write(whole)
-            whole[at] ^= 0x10
-            done = self.rollcall("export", self.file("flip.rct"), "--format", "csv", status=None)
-            self.assertIn(done.returncode, (0, 1))
-            if done.returncode == 0:
-                self.assertLessEqual(n_rows - len(done.stdout.splitlines()) + 1, n_rows + 1 if at < 12000 else 256)
-            if done.stderr:
-                self.assert_one_line(done.stderr)
-
-    def test_what_is_lost_is_told_exactly(self):
-        """S6: in a trace and in every export of it the same number is lost."""
-        path = self.long_trace(2000)
-        with open(path, "rb") as file:
-            whole = bytearray(file.read())
-        blocks = [at for at in range(4096, len(whole), 8) if whole[at:at + 4] == b"RLBK"]
-        whole[blocks[len(blocks) // 2] + 70] ^= 1
-        holed = self.file("holed.rct")
-        with open(holed, "wb") as file:
-            file.write(whole)
-        lost = self.report(holed)[0]["lost"]
-        self.assertGreater(lost, 100)
-        lines = [json.loads(line) for line in self.rollcall("export", holed, "--format", "jsonl").stdout.splitlines()]
-        self.assertEqual(sum(line.get("lost_before", 0) for line in lines), lost)
-        events, _ = check_trace_events(self, self.rollcall("export", holed, "--format", "perfetto").stdout)
-        self.assertEqual([int(e["args"]["records"]) for e in events if e["name"] == "lost"], [lost])
-        for options in ([], ["--every", "3"]):
-            part = self.file("part.rct")
-            self.rollcall("export", holed, "--format", "trace", "-f", "-o", part, *options)
-            self.assertEqual(self.report(part)[0]["lost"], lost)
-            self.assertIn(", complete", self.rollcall("info", part).stdout)
-
-    def test_what_is_no_trace_is_refused(self):
-        empty = self.file("empty")
-        open(empty, "w").close()
-        for word, what in ((empty, "empty"), (self.files, "directory"), ("/etc/passwd", "not a Rollcall trace"),
-                           (self.file("none"), "No such file")):
-            self.assertIn(what, self.fails("export", word, "--format", "csv"))
-        self.assertIn("standard input: empty", self.fails("export", "-", "--format", "csv", input=""))
-
-    def test_words_are_checked(self):
-        path = self.search("g7")
-        for words in (["--format", "xml"], [], ["--format", "csv", "--every", "0"], ["--format", "csv", "--every", "x"],
-                      ["--format", "csv", "--from", "later"], ["--format", "csv", "--to", "1:99"]):
-            self.fails("export", path, *words, status=2)
-
-
-class Faults(ExportCase):
-    """R2: one line, a failure, and nothing half-made."""
-
-    def test_a_full_device(self):
-        path = self.search("g1")
-        for format in FORMATS:
-            with self.subTest(format=format):
-                self.assertIn("/dev/full", self.fails("export", path, "--format", format, "-o", "/dev/full"))
-                with open("/dev/full", "w") as full:
-                    self.assertIn("standard output", self.fails("export", path, "--format", format, stdout=full))
-
-    def test_an_output_is_never_the_input(self):
-        path = self.imported("time_s,queue\n0,1\n1,2\n")
-        with open(path, "rb") as file:
-            whole = file.read()
-        for format in ("csv", "trace"):
-            self.assertIn("the input itself", self.fails("export", path, "--format", format, "-f", "-o", path))
-        self.assertIn("the input itself", self.fails("verify", path, "--repair", path, "-f", status=2))
-        table = self.file("t.csv")
-        self.export_to(path, table)
-        self.assertIn("the input itself", self.fails("import", table, "-f", "-o", table))
-        with open(path, "rb") as file:
-            self.assertEqual(file.read(), whole)
-
-    def export_to(self, path, output):
-        self.rollcall("export", path, "--format", "csv", "-o", output)
-
-    def test_a_file_that_is_there_stays_unless_forced(self):
-        path, old = self.search("g7"), self.file("old")
-        with open(old, "w") as file:
-            file.write("evidence")
-        for format in FORMATS:
-            self.assertIn("--force", self.fails("export", path, "--format", format, "-o", old))
-        self.fails("export", path, "--format", "csv", "-o", self.file("no/such/folder"))
-        self.fails("export", path, "--format", "trace", "-o", self.files)
-        self.fails("export", path, "--format", "csv", "-f", "--fields", "no.thing", "-o", old)
-        with open(old) as file:
-            self.assertEqual(file.read(), "evidence")
-        for format in FORMATS:
-            self.rollcall("export", path, "--format", format, "-f", "-o", old)
-        self.assertEqual(len(self.report(old)), 1)
-        self.assertEqual(sorted(os.listdir(self.files)), ["g7-1.rct", "old"])
-
-    @needs_mount
-    def test_a_small_file_system_is_left_empty(self):
-        path, small = self.long_trace(20000), self.file("small")
-        os.mkdir(small)
-        for format in FORMATS:
-            shell = ('mount -t tmpfs -o size=16k none "$0" && { "$1" export "$2" --format %s -o "$0/out"; echo "status $?"; '
-                     'ls -A "$0"; }' % format)
-            done = self.run_command(["unshare", "-m", "sh", "-c", shell, small, ROLLCALL, path], text=True)
-            self.assertEqual(done.stdout, "status 1\n", format)
-            self.assert_one_line(done.stderr)
-
-    def test_a_signal_leaves_nothing_behind(self):
-        path, folder = self.long_trace(3000), self.file("folder")
-        os.mkdir(folder)
-        with open(path, "rb") as file:
-            half = file.read()[:12000]
-        for format in ("jsonl", "trace"):
-            export = self.start_rollcall("export", "-", "--format", format, "-o", os.path.join(folder, "out"),
-                                         stdin=subprocess.PIPE, text=False)
-            export.stdin.write(half)
-            export.stdin.flush()
-            wait_for(lambda: os.listdir(folder), "the draft")
-            export.send_signal(signal.SIGTERM)
-            self.assertEqual(export.wait(LIMIT_S), -signal.SIGTERM)
-            self.assertEqual(os.listdir(folder), [])
-
-    def test_a_reader_that_leaves_ends_it(self):
-        path = self.long_trace(20000)
-        done = self.run_command(["sh", "-c", '"$0" export "$1" --format jsonl | head -1; true', ROLLCALL, path], text=True)
-        self.assertEqual((len(done.stdout.splitlines()), done.stderr), (1, ""))
-
-
-@unittest.skipIf(SANITIZED, "a sanitizer takes the address space")
-class Memory(ExportCase):
-    def peak_kib(self, path, format):
-        """The most memory an export takes, within an address space of 96 MiB."""
-        process = subprocess.Popen(["sh", "-c", 'ulimit -v 98304; exec "$0" export "$1" --format "$2"', ROLLCALL, path, format],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=self.environment)
-        said = process.stderr.read()
-        process.stderr.close()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = status
-        self.assertEqual((status, said), (0, b""))
-        return usage.ru_maxrss
-
-    def test_memory_does_not_grow_with_the_trace(self):
-        """Ten times the trace, the same memory: so would a hundred thousand times be."""
-        short, long = self.long_trace(30000), self.long_trace(300000)
-        self.assertGreater(os.path.getsize(long), 7 * os.path.getsize(short))
-        for format in FORMATS:
-            with self.subTest(format=format):
-                self.assertLess(self.peak_kib(long, format), self.peak_kib(short, format) + 1024)
 
 
 if __name__ == "__main__":
