@@ -108,6 +108,13 @@ void fake_unlock(void);
 	} while (0)
 #define END(result) return fake_end(__func__, (result))
 
+// ---- The ledger (ledger.c) ---------------------------------------------------------
+
+// Opens the file of FAKE_LEDGER, if there is one.
+void fake_open_ledger(void);
+// Writes what the driver holds after this call; under the lock.
+void fake_note_call(const char *name, unsigned result);
+
 // ---- Objects, under the lock -----------------------------------------------------
 
 // A new object with a handle that may have been another's: the last one given
