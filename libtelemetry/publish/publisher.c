@@ -12,6 +12,7 @@
 
 #include "publisher.h"
 
+#include "fork_mark.h"
 #include "futex.h"
 #include "process.h"
 #include "sample.h"
@@ -22,7 +23,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -72,8 +72,6 @@ static pthread_mutex_t park_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stat first_stderr; // what descriptor 2 was when we were loaded
 static const char *failed_step;
 static int failed_code;
-// One word that reads 0 in a child of a fork that no handler saw (raw clone).
-static _Atomic uint32_t *fork_mark;
 
 // ---- Waiting ------------------------------------------------------------------------
 
@@ -241,8 +239,7 @@ static void begin_life(void)
 {
 	owner_pid = getpid();
 	instance_id = tele_random_id();
-	if (fork_mark)
-		atomic_store_explicit(fork_mark, 1, memory_order_relaxed);
+	tele_fork_mark_set();
 	if (settings.is_off || (settings.children == TELE_CHILDREN_NO && !settings.is_root)) {
 		set_phase(PHASE_OFF);
 		return;
@@ -305,17 +302,6 @@ static void after_fork_in_child(void)
 	begin_child();
 }
 
-static void make_fork_mark(void)
-{
-	long page = sysconf(_SC_PAGESIZE);
-	size_t bytes = page > 0 ? (size_t)page : 4096;
-	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (mapped == MAP_FAILED)
-		return;
-	madvise(mapped, bytes, MADV_WIPEONFORK);
-	fork_mark = mapped;
-}
-
 // The libc gives constructors what main gets.
 __attribute__((constructor)) static void publisher_init(int argc, char **argv)
 {
@@ -325,7 +311,7 @@ __attribute__((constructor)) static void publisher_init(int argc, char **argv)
 		set_phase(PHASE_OFF);
 		return;
 	}
-	make_fork_mark();
+	tele_fork_mark_make();
 	fstat(2, &first_stderr);
 	at_quick_exit(publisher_fini);
 	tele_first_thread_init();
@@ -335,19 +321,14 @@ __attribute__((constructor)) static void publisher_init(int argc, char **argv)
 	begin_life();
 }
 
-static bool is_foreign_process(void)
-{
-	return fork_mark && atomic_load_explicit(fork_mark, memory_order_relaxed) == 0;
-}
-
 void tele_publisher_touch(void)
 {
 	enum phase now = get_phase();
-	if (TELE_LIKELY(now == PHASE_RUNNING && !is_foreign_process()))
+	if (TELE_LIKELY(now == PHASE_RUNNING && !tele_is_foreign_process()))
 		return;
 	if (now == PHASE_NEW || now == PHASE_OFF || now == PHASE_FAILED || now == PHASE_STOPPED)
 		return;
-	if (is_foreign_process())
+	if (tele_is_foreign_process())
 		begin_child();
 	else if (now == PHASE_PARKED)
 		return; // in the strict sandbox not even the clock may be read
@@ -362,7 +343,7 @@ void tele_publisher_touch(void)
 
 bool tele_publisher_is_active(void)
 {
-	return get_phase() == PHASE_RUNNING && !is_foreign_process();
+	return get_phase() == PHASE_RUNNING && !tele_is_foreign_process();
 }
 
 int tele_publisher_pid(void)
@@ -400,7 +381,7 @@ static void stop_running(void)
 void tele_publisher_stop(void)
 {
 	// _exit may come anywhere: where the lock is taken, a thread is parking us.
-	if (is_foreign_process() || pthread_mutex_trylock(&park_lock))
+	if (tele_is_foreign_process() || pthread_mutex_trylock(&park_lock))
 		return;
 	enum phase now = get_phase();
 	if (now == PHASE_PARKED)
@@ -430,7 +411,7 @@ static void wait_until_gone(int tid)
 bool tele_park(void)
 {
 	enum phase now = get_phase();
-	if (now == PHASE_NEW || now == PHASE_OFF || is_foreign_process() || getpid() != owner_pid)
+	if (now == PHASE_NEW || now == PHASE_OFF || tele_is_foreign_process() || getpid() != owner_pid)
 		return false;
 	pthread_mutex_lock(&park_lock);
 	if (get_phase() == PHASE_STARTING)
@@ -461,7 +442,7 @@ void tele_ask_drain(void)
 
 void tele_unpark(bool was_parked)
 {
-	if (!was_parked || is_foreign_process())
+	if (!was_parked || tele_is_foreign_process())
 		return;
 	pthread_mutex_lock(&park_lock);
 	if (get_phase() == PHASE_PARKED) {
