@@ -131,7 +131,10 @@ int cli_probe_preload(const char *preload, struct tele_error *ret_error)
 static int hooks_dlsym(const char *path)
 {
 	struct cli_elf elf = {0};
-	int fd = strchr(path, '/') && !strchr(path, '$') ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	bool is_path = strchr(path, '/') && !strchr(path, '$');
+	int fd = is_path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	if (is_path && fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0; // as the loader does
 	int is_hook = fd < 0 || cli_elf_read(fd, &elf) != 1 ? -1 : elf.defines_dlsym;
 	if (fd >= 0)
 		close(fd);

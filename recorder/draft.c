@@ -46,14 +46,12 @@ static int check_place(const struct rec_draft *draft, const struct stat *there, 
 	return 0;
 }
 
-// Whether the name leads to what is open already, which no other file can become.
-static bool is_of_system(const char *path)
+// Whether it is another name of standard output, which is written to where it is:
+// opened anew, a file would be written from its beginning.
+static bool is_stdout(const char *path)
 {
-	static const char *const begins[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
-	for (size_t i = 0; i < TELE_ARRAY_LEN(begins); i++)
-		if (strncmp(path, begins[i], strlen(begins[i])) == 0)
-			return true;
-	return false;
+	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/fd/1") == 0 ||
+	       strcmp(path, "/proc/self/fd/1") == 0;
 }
 
 static int make(struct rec_draft *draft, char *name, const char *told_path, struct tele_error *ret_error)
@@ -75,13 +73,15 @@ int rec_draft_open(struct rec_draft *draft, const char *path, const char *input,
 {
 	struct stat there, link;
 	*draft = (struct rec_draft){.path = path, .written = path, .replace = replace};
-	if (strcmp(path, "-") == 0)
+	if (is_stdout(path)) {
+		draft->path = draft->written = "-";
 		return 0;
+	}
 	bool is_there = stat(path, &there) == 0;
-	if (is_there && is_of_system(path) && !S_ISDIR(there.st_mode))
-		return 0;
+	int missing = is_there ? 0 : errno;
 	if (!is_there && lstat(path, &link) == 0 && S_ISLNK(link.st_mode))
-		return tele_fail(ret_error, -ENOENT, "%s is a link to what is not there", path);
+		return missing == ENOENT ? tele_fail(ret_error, -ENOENT, "%s is a link to what is not there", path)
+					 : fail(path, -missing, ret_error);
 	int failed = is_there ? check_place(draft, &there, input, ret_error) : 0;
 	if (failed || (is_there && !S_ISREG(there.st_mode)))
 		return failed;
@@ -114,9 +114,9 @@ int rec_draft_place(struct rec_draft *draft, struct tele_error *ret_error)
 	if (!draft->place)
 		return 0;
 	if (draft->mode) {
-		int ignored = stat(draft->place, &there) == 0 ? chown(draft->name, there.st_uid, there.st_gid) : 0;
-		(void)ignored;
-		(void)chmod(draft->name, draft->mode);
+		bool is_owned = stat(draft->place, &there) == 0 && chown(draft->name, there.st_uid, there.st_gid) == 0;
+		// What its group might do is nothing for ours.
+		(void)chmod(draft->name, is_owned ? draft->mode : draft->mode & ~(uint32_t)070);
 	}
 	int failed = draft->replace ? rename(draft->name, draft->place) : link(draft->name, draft->place);
 	// Some file systems have no links.

@@ -12,19 +12,19 @@
 #include "../libtelemetry/error.h"
 
 struct rec_draft {
-	const char *path;    // where it shall be, the caller's; "-": standard output
+	const char *path;    // where it shall be, the caller's; "-": standard output, by any name
 	const char *written; // what to open and write: the draft, or `path` as it is
 	char *name;	     // of the draft; NULL: devices, pipes, "-", written in place
 	char *place;	     // of the draft: path without links
 	bool replace;
-	uint32_t mode; // of the file that it replaces; 0: of none
+	uint32_t mode; // of the file that it replaces, to be kept; 0: none is
 };
 
 // Makes the draft, an empty file of mode 0600. `input` is what it is made from
 // (NULL or "-": not a file), which it may never be. An existing file is an error
 // (-EEXIST) unless `replace`; so are a directory, a trace that is being recorded
 // (-EBUSY), a link to nothing (-ENOENT), and the input itself (-EINVAL). A link is
-// followed, and /dev/stdout and its like are written in place.
+// followed.
 int rec_draft_open(struct rec_draft *draft, const char *path, const char *input, bool replace,
 		   struct tele_error *ret_error);
 
@@ -33,7 +33,8 @@ int rec_draft_open(struct rec_draft *draft, const char *path, const char *input,
 int rec_draft_make_temporary(struct rec_draft *draft, struct tele_error *ret_error);
 
 // Puts a whole draft in its place, with the mode and, where that may be, the owner
-// of the file that it replaces. One that came into being meanwhile is left alone,
+// of the file that it replaces: traces are for their maker alone, and clear the
+// mode first. One that came into being meanwhile is left alone,
 // unless it may be replaced. Does nothing where none was made.
 int rec_draft_place(struct rec_draft *draft, struct tele_error *ret_error);
 

@@ -301,10 +301,10 @@ static int tell_record(struct rec_exporter *exporter, struct rec_exported *proce
 	return exporter->format->event(exporter, process, &record->event, at_ns, ret_error);
 }
 
-// Whether it happens for each candidate, and a row of its own follows.
+// Whether a row of its own follows.
 static bool is_routine(unsigned type)
 {
-	return type == TELE_EVENT_CANDIDATE_BEGIN || type == TELE_EVENT_CANDIDATE_END || type == TELE_EVENT_OWNER_CLOSED;
+	return type == TELE_EVENT_CANDIDATE_BEGIN || type == TELE_EVENT_CANDIDATE_END;
 }
 
 // The last row before something happens stays, and the last of all.

@@ -37,7 +37,7 @@ int rec_outfile_open(struct rec_outfile *file, const char *path, const char *inp
 	if (rec_outfile_open_fd(file, STDOUT_FILENO, path, ret_error) < 0)
 		return -ENOMEM;
 	int failed = rec_draft_open(&file->draft, path, input, replace, ret_error);
-	if (!failed && strcmp(path, "-") != 0) {
+	if (!failed && strcmp(file->draft.path, "-") != 0) {
 		file->fd = open(file->draft.written, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		failed = file->fd < 0 ? fail(file, -errno, ret_error) : 0;
 	}

@@ -145,7 +145,7 @@ class TestBesideOthers(CudaCase):
     def test_a_hook_in_every_program_is_warned_of(self):
         script = ('mount -t tmpfs none /etc; { echo "# none"; echo "$3"; } > /etc/ld.so.preload; "$1" run --cuda -- true; '
                   'echo "$2" >> /etc/ld.so.preload; "$1" run --cuda -- true; "$1" doctor; '
-                  'echo libhook.so > /etc/ld.so.preload; "$1" doctor; true')
+                  '{ echo /not/there.so; echo libhook.so; } > /etc/ld.so.preload; "$1" doctor; true')
         hook = os.path.join(FAKE, "libhook.so")
         done = self.run_command(["unshare", "-m", "sh", "-c", script, "x", ROLLCALL, hook, self.preload], env=self.environment, text=True)
         warning = "/etc/ld.so.preload loads %s into every program, which hooks dlsym" % hook

@@ -112,11 +112,25 @@ class Faults(ExportCase):
         for format in ("csv", "trace"):
             self.assertIn("the input itself", self.fails("export", path, "--format", format, "-f", "-o", path))
         self.assertIn("the input itself", self.fails("verify", path, "--repair", path, "-f", status=2))
+        roundabout = "/proc/self/root" + path
+        self.assertIn("the input itself", self.fails("export", path, "--format", "csv", "-o", roundabout))
+        self.assertIn("the verdict", self.fails("verify", path, "--repair", "/dev/stdout", "-f", status=2))
         table = self.file("t.csv")
         self.export_to(path, table)
         self.assertIn("the input itself", self.fails("import", table, "-f", "-o", table))
         with open(path, "rb") as file:
             self.assertEqual(file.read(), whole)
+
+    def test_a_trace_that_replaces_one_is_for_its_maker_alone(self):
+        path, old = self.search("g7"), self.file("old.rct")
+        with open(old, "w") as file:
+            file.write("old")
+        os.chmod(old, 0o644)
+        self.rollcall("export", path, "--format", "trace", "-f", "-o", old)
+        self.assertEqual(os.stat(old).st_mode & 0o777, 0o600)
+        with open(self.file("piped.rct"), "wb") as file:
+            self.rollcall("export", path, "--format", "trace", "-o", "/dev/stdout", stdout=file, text=False)
+        self.assertIn("complete", self.rollcall("info", self.file("piped.rct")).stdout.split("\n")[0])
 
     def export_to(self, path, output):
         self.rollcall("export", path, "--format", "csv", "-o", output)

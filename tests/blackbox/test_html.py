@@ -201,10 +201,18 @@ class AsText(PageCase):
                 self.rollcall("report", trace, "--html", name, stdout=file)
             with open(self.file("redirected")) as file:
                 self.assertEqual(file.read(), page)
+        with open(self.file("after"), "w") as file:
+            file.write("before ")
+            file.flush()
+            self.rollcall("report", trace, "--html", "/dev/stdout", stdout=file)
+        with open(self.file("after")) as file:
+            self.assertEqual(file.read(), "before " + page)
         self.assertTrue(os.path.islink("/dev/stdout"))
         self.assertTrue(os.path.islink(self.file("out.html")))
         os.symlink("nowhere", self.file("nothing.html"))
         self.assertIn("a link to what is not there", self.fails("report", trace, "--html", self.file("nothing.html")))
+        os.symlink("loop", self.file("loop"))
+        self.assertIn("Too many levels", self.fails("report", trace, "--html", self.file("loop")))
 
     @needs_mount
     def test_a_small_file_system_is_not_left_with_half_a_page(self):
