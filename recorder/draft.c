@@ -63,7 +63,7 @@ static int make(struct rec_draft *draft, char *name, const char *told_path, stru
 		return failed;
 	}
 	close(fd);
-	draft->written = draft->name = name;
+	draft->name = name;
 	draft_now = name;
 	return 0;
 }
@@ -72,9 +72,9 @@ int rec_draft_open(struct rec_draft *draft, const char *path, const char *input,
 		   struct tele_error *ret_error)
 {
 	struct stat there, link;
-	*draft = (struct rec_draft){.path = path, .written = path, .replace = replace};
+	*draft = (struct rec_draft){.path = path, .replace = replace};
 	if (is_stdout(path)) {
-		draft->path = draft->written = "-";
+		draft->path = "-";
 		return 0;
 	}
 	bool is_there = stat(path, &there) == 0;
@@ -85,7 +85,6 @@ int rec_draft_open(struct rec_draft *draft, const char *path, const char *input,
 	int failed = is_there ? check_place(draft, &there, input, ret_error) : 0;
 	if (failed || (is_there && !S_ISREG(there.st_mode)))
 		return failed;
-	draft->mode = is_there ? there.st_mode & 0777 : 0;
 	draft->place = is_there ? realpath(path, NULL) : strdup(path);
 	char *name;
 	if (!draft->place || asprintf(&name, "%s.XXXXXX", draft->place) < 0)
@@ -106,6 +105,13 @@ int rec_draft_make_temporary(struct rec_draft *draft, struct tele_error *ret_err
 	if (asprintf(&name, "%s/rollcall-XXXXXX", directory && *directory ? directory : "/tmp") < 0)
 		return fail("a temporary file", -ENOMEM, ret_error);
 	return make(draft, name, "a temporary file", ret_error);
+}
+
+void rec_draft_keep_mode(struct rec_draft *draft)
+{
+	struct stat there;
+	if (draft->place && stat(draft->place, &there) == 0)
+		draft->mode = there.st_mode & 0777;
 }
 
 int rec_draft_place(struct rec_draft *draft, struct tele_error *ret_error)
@@ -134,5 +140,4 @@ void rec_draft_drop(struct rec_draft *draft)
 	free(draft->name);
 	free(draft->place);
 	draft->name = draft->place = NULL;
-	draft->written = draft->path;
 }

@@ -12,13 +12,18 @@
 #include "../libtelemetry/error.h"
 
 struct rec_draft {
-	const char *path;    // where it shall be, the caller's; "-": standard output, by any name
-	const char *written; // what to open and write: the draft, or `path` as it is
-	char *name;	     // of the draft; NULL: devices, pipes, "-", written in place
-	char *place;	     // of the draft: path without links
+	const char *path; // where it shall be, the caller's; "-": standard output, by any name
+	char *name;	  // of the draft; NULL: devices, pipes, "-", written in place
+	char *place;	  // of the draft: path without links
 	bool replace;
-	uint32_t mode; // of the file that it replaces, to be kept; 0: none is
+	uint32_t mode; // that it shall have, 0: the draft's
 };
+
+// What to open and write: the draft, or the path as it is.
+static inline const char *rec_draft_written(const struct rec_draft *draft)
+{
+	return draft->name ? draft->name : draft->path;
+}
 
 // Makes the draft, an empty file of mode 0600. `input` is what it is made from
 // (NULL or "-": not a file), which it may never be. An existing file is an error
@@ -32,10 +37,12 @@ int rec_draft_open(struct rec_draft *draft, const char *path, const char *input,
 // TMPDIR, else /tmp. *draft is one that rec_draft_open() made none for.
 int rec_draft_make_temporary(struct rec_draft *draft, struct tele_error *ret_error);
 
-// Puts a whole draft in its place, with the mode and, where that may be, the owner
-// of the file that it replaces: traces are for their maker alone, and clear the
-// mode first. One that came into being meanwhile is left alone,
-// unless it may be replaced. Does nothing where none was made.
+// The mode and, where that may be, the owner of the file that is replaced shall
+// stay. Not for traces, which are for their maker alone.
+void rec_draft_keep_mode(struct rec_draft *draft);
+
+// Puts a whole draft in its place. A file that came into being meanwhile is left
+// alone, unless it may be replaced. Does nothing where none was made.
 int rec_draft_place(struct rec_draft *draft, struct tele_error *ret_error);
 
 // Removes what was not put in place. May be called at any time, also twice.

@@ -81,8 +81,7 @@ static int begin(struct rec_exporter *exporter, struct tele_error *ret_error)
 	if (!cut)
 		return tele_fail(ret_error, -ENOMEM, "out of memory");
 	int result = rec_draft_open(&cut->draft, options->output, options->input, options->replace, ret_error);
-	cut->draft.mode = 0;
-	return result < 0 ? result : tele_trace_create(cut->draft.written, cut->draft.name, &cut->writer, ret_error);
+	return result < 0 ? result : tele_trace_create(rec_draft_written(&cut->draft), cut->draft.name, &cut->writer, ret_error);
 }
 
 static void fini(struct rec_exporter *exporter)

@@ -72,7 +72,6 @@ static int open_target(struct rec_draft *draft, const struct rec_import_options 
 		       struct tele_trace_writer **ret_writer, struct tele_error *ret_error)
 {
 	int failed = rec_draft_open(draft, options->output, options->input, options->replace, ret_error);
-	draft->mode = 0;
 	if (!failed && !draft->name)
 		failed = rec_draft_make_temporary(draft, ret_error);
 	return failed ? failed : tele_trace_create(draft->name, true, ret_writer, ret_error);

@@ -38,9 +38,11 @@ int rec_outfile_open(struct rec_outfile *file, const char *path, const char *inp
 		return -ENOMEM;
 	int failed = rec_draft_open(&file->draft, path, input, replace, ret_error);
 	if (!failed && strcmp(file->draft.path, "-") != 0) {
-		file->fd = open(file->draft.written, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		file->fd = open(rec_draft_written(&file->draft), O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		failed = file->fd < 0 ? fail(file, -errno, ret_error) : 0;
 	}
+	if (!failed)
+		rec_draft_keep_mode(&file->draft);
 	if (!failed && file->draft.name && !file->draft.mode) {
 		mode_t mask = umask(0);
 		umask(mask);

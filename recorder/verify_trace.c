@@ -359,11 +359,10 @@ static int open_walker(struct walker *walker, struct tele_error *ret_error)
 	if (!options->repair)
 		return 0;
 	failed = rec_draft_open(&walker->draft, options->repair, options->path, options->replace, ret_error);
-	walker->draft.mode = 0;
 	if (!failed && strcmp(walker->draft.path, "-") == 0)
 		failed = tele_fail(ret_error, -EINVAL, "%s is for the verdict; name a file to repair into", options->repair);
 	return failed ? failed
-		      : tele_trace_create(walker->draft.written, walker->draft.name, &walker->writer, ret_error);
+		      : tele_trace_create(rec_draft_written(&walker->draft), walker->draft.name, &walker->writer, ret_error);
 }
 
 int rec_verify_trace(const struct rec_verify_options *options, struct mon_out *out,
